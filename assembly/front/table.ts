@@ -1,0 +1,50 @@
+// A limiter's table is another module over another memory. Its functions stand in the function table that this module
+// imports, one group a limiter, and are called from here directly: a detour through JavaScript would cost more than
+// everything else together.
+
+import { Seat } from './layout';
+
+/** In the order of the group. */
+const ACQUIRE: u32 = 0;
+const PEEK: u32 = 1;
+const REFUND: u32 = 2;
+const RESET: u32 = 3;
+const LIVE: u32 = 4;
+const ALGORITHM: u32 = 5;
+const KEY0: u32 = 6;
+const KEY1: u32 = 7;
+const EPOCH: u32 = 8;
+const POLICY_WORD: u32 = 9;
+/** Functions a limiter. */
+export const GROUP: u32 = 10;
+
+export function acquire(seat: Seat, tag: u64, now: u64, cost: u64): u64 {
+  return call_indirect<u64>(seat.functions + ACQUIRE, tag, now, cost);
+}
+export function peek(seat: Seat, tag: u64, now: u64, cost: u64): u64 {
+  return call_indirect<u64>(seat.functions + PEEK, tag, now, cost);
+}
+export function refund(seat: Seat, tag: u64, now: u64, cost: u64): void {
+  call_indirect<void>(seat.functions + REFUND, tag, now, cost);
+}
+export function reset(seat: Seat, tag: u64, now: u64): void {
+  call_indirect<void>(seat.functions + RESET, tag, now);
+}
+export function live(seat: Seat, now: u64): u32 {
+  return call_indirect<u32>(seat.functions + LIVE, now);
+}
+export function algorithm(seat: Seat): u32 {
+  return call_indirect<u32>(seat.functions + ALGORITHM);
+}
+export function key0(seat: Seat): u64 {
+  return call_indirect<u64>(seat.functions + KEY0);
+}
+export function key1(seat: Seat): u64 {
+  return call_indirect<u64>(seat.functions + KEY1);
+}
+export function epoch(seat: Seat): i64 {
+  return call_indirect<i64>(seat.functions + EPOCH);
+}
+export function policyWord(seat: Seat, index: u32): u64 {
+  return call_indirect<u64>(seat.functions + POLICY_WORD, index);
+}

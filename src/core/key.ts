@@ -1,0 +1,74 @@
+import type { Key } from '../limiter.ts';
+import { invalidKey, isIntegerKey } from '../options.ts';
+import { absorb, begin, SCRATCH_SIZE, scratch, scratchUnits, seal } from './front.ts';
+
+/** Kinds of key that come sealed; see assembly/front/key.ts. */
+const LATIN1 = 129;
+const UTF16 = 130;
+const BYTES = 131;
+
+const NUMBER = -1;
+const SEALED = -2;
+
+/**
+ * Puts the key where the front finds it and says how: so many Latin-1 bytes in the scratch area; -1, the number
+ * itself; -2, hashed already. To be followed at once by the front's function, with `numberOf` the same key.
+ */
+export function takeKey(seat: number, key: Key): number {
+  if (typeof key === 'string') {
+    const { length } = key;
+    if (length === 0) throw invalidKey(key);
+    if (length > SCRATCH_SIZE) return sealText(seat, key);
+    let units = 0;
+    for (let i = 0; i < length; i++) {
+      const unit = key.charCodeAt(i);
+      units |= unit;
+      scratch[i] = unit;
+    }
+    return units < 256 ? length : sealText(seat, key);
+  }
+  if (typeof key === 'number') {
+    if (isIntegerKey(key)) return NUMBER;
+    throw invalidKey(key);
+  }
+  return sealBytes(seat, key);
+}
+
+export function numberOf(key: Key): number {
+  return typeof key === 'number' ? key : 0;
+}
+
+/** Latin-1 or not is told by the characters, never by how the engine stores them: one key, one tag. */
+function sealText(seat: number, key: string): number {
+  const wide = /[^\0-\xff]/.test(key);
+  const target = wide ? scratchUnits : scratch;
+  const put = (from: number, to: number) => {
+    for (let i = from; i < to; i++) target[i - from] = key.charCodeAt(i);
+  };
+  return sealParts(seat, key.length, target, put, wide ? UTF16 : LATIN1);
+}
+
+function sealBytes(seat: number, key: Uint8Array): number {
+  if (!(key instanceof Uint8Array) || key.length === 0) throw invalidKey(key);
+  const put = (from: number, to: number) => scratch.set(key.subarray(from, to));
+  return sealParts(seat, key.length, scratch, put, BYTES);
+}
+
+/** Streams a key of any length through the scratch area. */
+function sealParts(
+  seat: number,
+  length: number,
+  target: Uint8Array | Uint16Array,
+  put: (from: number, to: number) => void,
+  kind: number,
+): number {
+  begin(seat);
+  let from = 0;
+  for (; length - from > target.length; from += target.length) {
+    put(from, from + target.length);
+    absorb();
+  }
+  put(from, length);
+  seal((length - from) * target.BYTES_PER_ELEMENT, kind);
+  return SEALED;
+}

@@ -1,0 +1,4 @@
+/** A module from its base64 text, which is how the build puts it into JavaScript. */
+export function compile(base64: string): WebAssembly.Module {
+  return new WebAssembly.Module(Uint8Array.from(atob(base64), (byte) => byte.charCodeAt(0)));
+}

@@ -1,0 +1,41 @@
+/** What is wrong, for programs. Stable between releases. */
+export type ErrorCode =
+  | 'ERR_INVALID_OPTION'
+  | 'ERR_UNKNOWN_OPTION'
+  | 'ERR_INVALID_KEY'
+  | 'ERR_INVALID_COST'
+  | 'ERR_INVALID_CLOCK'
+  | 'ERR_OUT_OF_MEMORY'
+  | 'ERR_CLOSED';
+
+/** A number outside its range. The message names the option or argument, the value seen and the cure. */
+export class SluicegateRangeError extends RangeError {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string) {
+    super(message);
+    this.name = 'SluicegateRangeError';
+    this.code = code;
+  }
+}
+
+/** A value of the wrong kind. The message names the option or argument, the value seen and the cure. */
+export class SluicegateTypeError extends TypeError {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string) {
+    super(message);
+    this.name = 'SluicegateTypeError';
+    this.code = code;
+  }
+}
+
+/** A call on a limiter that was closed. */
+export class LimiterClosedError extends Error {
+  readonly code: ErrorCode = 'ERR_CLOSED';
+
+  constructor(name: string) {
+    super(`the limiter "${name}" is closed; make a new one, or close it after its last call`);
+    this.name = 'LimiterClosedError';
+  }
+}

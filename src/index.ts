@@ -1,0 +1,19 @@
+export type { ErrorCode } from './errors.ts';
+export { LimiterClosedError, SluicegateRangeError, SluicegateTypeError } from './errors.ts';
+export type {
+  Clock,
+  Decision,
+  DecisionSource,
+  Key,
+  LimiterStats,
+  LocalLimiter,
+  LocalOptions,
+  Policy,
+  RateLimiter,
+  RemoteLimiter,
+} from './limiter.ts';
+export {
+  SlidingWindowCounterLimiter,
+  type SlidingWindowCounterOptions,
+} from './local/sliding-window-counter-limiter.ts';
+export { TokenBucketLimiter, type TokenBucketOptions } from './local/token-bucket-limiter.ts';
