@@ -1,0 +1,54 @@
+import { type LocalLimiter, SlidingWindowCounterLimiter, TokenBucketLimiter } from '../../index.ts';
+
+/** A path of the demo with a limit of its own. */
+export interface DemoRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly title: string;
+  /** The limit in words. */
+  readonly rule: string;
+  readonly limiter: LocalLimiter;
+}
+
+const MAX_KEYS = 10_000;
+
+export function demoRoutes(): DemoRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/token-bucket',
+      title: 'Token bucket',
+      rule: '10 at once, refilled at 2 a second',
+      limiter: new TokenBucketLimiter({
+        name: 'token-bucket',
+        capacity: 10,
+        refillPerSecond: 2,
+        maxKeys: MAX_KEYS,
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/api/sliding-window-counter',
+      title: 'Sliding window counter',
+      rule: '10 in 10 seconds',
+      limiter: new SlidingWindowCounterLimiter({
+        name: 'sliding-window-counter',
+        limit: 10,
+        windowMs: 10_000,
+        maxKeys: MAX_KEYS,
+      }),
+    },
+    {
+      method: 'POST',
+      path: '/api/login',
+      title: 'Login',
+      rule: '5 tries a minute',
+      limiter: new SlidingWindowCounterLimiter({
+        name: 'login',
+        limit: 5,
+        windowMs: 60_000,
+        maxKeys: MAX_KEYS,
+      }),
+    },
+  ];
+}
