@@ -1,0 +1,25 @@
+// A process of its own for one measurement: the job comes as JSON in argv[2], the result goes out as JSON on stdout.
+import { check } from './measure/check.ts';
+import { heap } from './measure/heap.ts';
+import { latency } from './measure/latency.ts';
+import { memory } from './measure/memory.ts';
+import { timing } from './measure/timing.ts';
+import type { Job } from './processes.ts';
+
+function measure(job: Job): Promise<unknown> {
+  switch (job.measure) {
+    case 'check':
+      return check(job);
+    case 'timing':
+      return timing(job);
+    case 'memory':
+      return memory(job);
+    case 'heap':
+      return heap(job);
+    case 'latency':
+      return latency(job);
+  }
+}
+
+const result = await measure(JSON.parse(process.argv[2] as string));
+console.log(JSON.stringify(result));

@@ -1,0 +1,23 @@
+import type { Section } from './sections/section.ts';
+
+/** The section with its columns lined up, for a terminal. */
+export function asText({ title, note, head, rows }: Section): string {
+  const widths = head.map((cell, i) =>
+    Math.max(cell.length, ...rows.map((row) => (row[i] ?? '').length)),
+  );
+  const line = (row: readonly string[]) =>
+    row.map((cell, i) => (i === 0 ? cell.padEnd(pad(i)) : cell.padStart(pad(i)))).join('  ');
+  const pad = (i: number) => widths[i] ?? 0;
+  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
+  return [title, wrapped(note), '', line(head), rule, ...rows.map(line)].join('\n');
+}
+
+export function asMarkdown({ title, note, head, rows }: Section): string {
+  const line = (row: readonly string[]) => `| ${row.join(' | ')} |`;
+  const rule = line(head.map((_, i) => (i === 0 ? '---' : '---:')));
+  return [`## ${title}`, '', note, '', line(head), rule, ...rows.map(line)].join('\n');
+}
+
+function wrapped(text: string, width = 100): string {
+  return text.replace(new RegExp(`(.{1,${width}})(?: |$)`, 'g'), '$1\n').trimEnd();
+}
