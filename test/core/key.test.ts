@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { peek, SCRATCH_SIZE, takeSeat } from '../../src/core/front.ts';
+import { numberOf, takeKey } from '../../src/core/key.ts';
+import type { Key } from '../../src/index.ts';
+import { sipHash13 } from '../model/siphash.ts';
+import { instantiateAssembly } from '../support/assembly.ts';
+import { Random } from '../support/random.ts';
+
+const KEY = [0x0706050403020100n, 0x0f0e0d0c0b0a0908n] as const;
+
+/** A table that keeps nothing but the tag it was asked about. The functions are in the order that the front calls. */
+const TABLE = `
+  let tag: u64 = 0;
+  export function lastTag(): u64 { return tag; }
+  export function acquire(key: u64, now: u64, cost: u64): u64 { return 0; }
+  export function peek(key: u64, now: u64, cost: u64): u64 { tag = key; return 0; }
+  export function refund(key: u64, now: u64, cost: u64): void {}
+  export function reset(key: u64, now: u64): void {}
+  export function live(now: u64): u32 { return 0; }
+  export function algorithm(): u32 { return 1; }
+  export function key0(): u64 { return 0x0706050403020100; }
+  export function key1(): u64 { return 0x0f0e0d0c0b0a0908; }
+  export function epoch(): i64 { return 0; }
+  export function policyWord(index: u32): u64 { return 1; }
+`;
+
+/** The bytes that are hashed for a key: its own, and one for its kind. A number has its seven bytes only. */
+function spelled(key: Key): Uint8Array {
+  if (typeof key === 'number') {
+    const bytes = Buffer.alloc(8);
+    bytes.writeBigUInt64LE(BigInt(key));
+    return bytes.subarray(0, 7);
+  }
+  if (typeof key !== 'string') return Uint8Array.from([...key, 131]);
+  const units = Array.from({ length: key.length }, (_, i) => key.charCodeAt(i));
+  const wide = units.some((unit) => unit > 255);
+  return Uint8Array.from(
+    wide ? [...units.flatMap((unit) => [unit & 255, unit >> 8]), 130] : [...units, 129],
+  );
+}
+
+const LENGTHS = [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 63, 64, 255, 256, 1_000];
+const AROUND_THE_SCRATCH_AREA = [1, 2, 4].flatMap((times) => {
+  const size = (times * SCRATCH_SIZE) / 2;
+  return [-9, -8, -1, 0, 1, 8].map((more) => size + more);
+});
+
+describe('a key becomes the keyed hash of its bytes and its kind:', () => {
+  let tagOf: (key: Key) => bigint;
+  const random = new Random(4);
+
+  beforeAll(async () => {
+    const { lastTag, memory: _, ...functions } = await instantiateAssembly(TABLE);
+    const seat = takeSeat({}, Object.values(functions));
+    tagOf = (key) => {
+      peek(seat.address, takeKey(seat.address, key), numberOf(key), 0, 1);
+      return BigInt.asUintN(64, (lastTag as () => bigint)());
+    };
+  });
+
+  function expectTag(key: Key): void {
+    if (tagOf(key) !== sipHash13(...KEY, spelled(key))) {
+      expect.fail(`${typeof key} of length ${typeof key === 'number' ? 1 : key.length}`);
+    }
+  }
+
+  const textOf = (length: number, units: number) =>
+    Array.from({ length }, () => String.fromCharCode(random.below(units))).join('');
+
+  it.each([
+    ['Latin-1 text', 256],
+    ['any text, lone surrogates too', 65_536],
+  ])('%s, of any length', (_, units) => {
+    for (const length of [...LENGTHS, ...AROUND_THE_SCRATCH_AREA]) {
+      const text = textOf(length, units);
+      expectTag(text);
+      // A short key after a long one.
+      expectTag(text.slice(0, 3));
+    }
+  });
+
+  it('Latin-1 text that the engine keeps in two bytes a character', () => {
+    for (const length of [5, 20, 300, SCRATCH_SIZE + 5]) {
+      const text = `${textOf(length, 256)}Ж`.slice(0, -1);
+      expectTag(text);
+    }
+  });
+
+  it('text whose only wide character is its first, its last or in the middle', () => {
+    for (const length of [1, 8, 40, SCRATCH_SIZE, SCRATCH_SIZE + 1, 2 * SCRATCH_SIZE]) {
+      const latin = textOf(length, 256);
+      for (const place of [0, length >> 1, length]) {
+        expectTag(`${latin.slice(0, place)}\u0100${latin.slice(place)}`);
+      }
+    }
+  });
+
+  it('bytes, of any length', () => {
+    for (const length of [...LENGTHS, ...AROUND_THE_SCRATCH_AREA]) {
+      expectTag(Uint8Array.from({ length }, () => random.below(256)));
+    }
+  });
+
+  it('whole numbers to 2^53 - 1', () => {
+    for (let bit = 0; bit < 53; bit++) for (const more of [-1, 0, 1]) expectTag(2 ** bit + more);
+    for (let i = 0; i < 1_000; i++) expectTag(random.below(2 ** 53));
+    expectTag(Number.MAX_SAFE_INTEGER);
+  });
+});

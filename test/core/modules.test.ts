@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { front, table } from '../../src/core/wasm.generated.ts';
+import { parseWasm } from '../support/wasm-module.ts';
+
+function builtModule(name: string) {
+  const bytes = readFileSync(new URL(`../../build/${name}.wasm`, import.meta.url));
+  return { bytes, module: new WebAssembly.Module(bytes), parsed: parseWasm(bytes) };
+}
+
+const FRONT = builtModule('front');
+const TABLE = builtModule('table');
+
+const KEYED_CALL = 'i32 i32 f64 f64 f64 ->';
+
+const FRONT_FUNCTIONS = {
+  connect: 'i32 -> i32',
+  isAllowed: `${KEYED_CALL} i32`,
+  tryAcquire: `${KEYED_CALL} i32`,
+  peek: `${KEYED_CALL} i32`,
+  refund: KEYED_CALL,
+  reset: 'i32 i32 f64 f64 ->',
+  liveKeys: 'i32 f64 -> i32',
+  allowedCalls: 'i32 -> f64',
+  deniedCalls: 'i32 -> f64',
+  begin: 'i32 ->',
+  absorb: '->',
+  seal: 'i32 i32 ->',
+};
+
+const OPERATIONS = {
+  Acquire: 'i64 i64 i64 -> i64',
+  Peek: 'i64 i64 i64 -> i64',
+  Refund: 'i64 i64 i64 ->',
+  Reset: 'i64 i64 ->',
+  Live: 'i64 -> i32',
+};
+
+const TABLE_FUNCTIONS = {
+  reserve: 'i32 -> i32',
+  createTokenBucket: 'i32 i64 i64 i64 i64 i64 i64 ->',
+  createSlidingWindowCounter: 'i32 i64 i64 i64 i64 i64 ->',
+  ...Object.fromEntries(
+    ['tokenBucket', 'slidingWindowCounter'].flatMap((algorithm) =>
+      Object.entries(OPERATIONS).map(([name, signature]) => [algorithm + name, signature]),
+    ),
+  ),
+  memoryBytes: '-> f64',
+  evictedIdle: '-> i64',
+  overflowed: '-> i64',
+  headerAlgorithm: '-> i32',
+  headerEpoch: '-> i64',
+  headerKey0: '-> i64',
+  headerKey1: '-> i64',
+  policyWord: 'i32 -> i64',
+};
+
+describe('the table module', () => {
+  it('imports a memory and nothing else', () => {
+    expect(WebAssembly.Module.imports(TABLE.module)).toEqual([
+      { module: 'env', name: 'memory', kind: 'memory' },
+    ]);
+  });
+
+  it('exports these functions and nothing else', () => {
+    expect(Object.fromEntries(TABLE.parsed.signatures)).toEqual(TABLE_FUNCTIONS);
+    expect(WebAssembly.Module.exports(TABLE.module)).toHaveLength(TABLE.parsed.signatures.size);
+  });
+
+  it('writes nothing into a memory by being instantiated on it', () => {
+    expect(TABLE.parsed).toMatchObject({ hasStart: false, dataSegments: 0, elementSegments: 0 });
+    const memory = new WebAssembly.Memory({ initial: 1 });
+    const bytes = new Uint8Array(memory.buffer).fill(0xa5);
+    new WebAssembly.Instance(TABLE.module, { env: { memory } });
+    expect(bytes.every((byte) => byte === 0xa5)).toBe(true);
+  });
+
+  it('has no state of its own: no globals that change, no memory, no table', () => {
+    expect(TABLE.parsed.globals.filter(({ mutable }) => mutable)).toEqual([]);
+    expect(TABLE.parsed).toMatchObject({ definesMemory: false, definesTable: false });
+  });
+});
+
+describe('the front module', () => {
+  it('imports a memory and a function table and nothing else', () => {
+    expect(WebAssembly.Module.imports(FRONT.module)).toEqual([
+      { module: 'env', name: 'memory', kind: 'memory' },
+      { module: 'env', name: 'table', kind: 'table' },
+    ]);
+  });
+
+  it('exports these functions and some constants', () => {
+    expect(Object.fromEntries(FRONT.parsed.signatures)).toEqual(FRONT_FUNCTIONS);
+    const others = WebAssembly.Module.exports(FRONT.module).filter(
+      ({ kind }) => kind !== 'function',
+    );
+    expect(others.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual([
+      'global GROUP',
+      'global MAX_KEYS',
+      'global SCRATCH',
+      'global SCRATCH_SIZE',
+    ]);
+  });
+
+  it('asks JavaScript for no bigint', () => {
+    expect([...FRONT.parsed.signatures.values()].join()).not.toContain('i64');
+  });
+
+  it('keeps what it knows in its memory only', () => {
+    expect(FRONT.parsed.globals.filter(({ mutable }) => mutable)).toEqual([]);
+    expect(FRONT.parsed).toMatchObject({ hasStart: false, dataSegments: 0, elementSegments: 0 });
+  });
+});
+
+describe('the built modules', () => {
+  it.each([
+    ['front', front, FRONT.bytes],
+    ['table', table, TABLE.bytes],
+  ])('are the ones in JavaScript: %s', (_, base64, bytes) => {
+    expect(base64).toBe(bytes.toString('base64'));
+  });
+});
+
+describe('the parser that these tests rely on', () => {
+  it('sees what it is there to see', () => {
+    // A module with data, a start function and a global that changes:
+    // (module (memory 1) (global (mut i64) (i64.const -1)) (func) (export "f" (func 0)) (start 0) (data (i32.const 0) "x"))
+    const bytes = Uint8Array.from([
+      ...[0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 5, 3, 1, 0, 1],
+      ...[6, 6, 1, 126, 1, 66, 127, 11, 7, 5, 1, 1, 102, 0, 0, 8, 1, 0, 10, 4, 1, 2, 0, 11],
+      ...[11, 7, 1, 0, 65, 0, 11, 1, 120],
+    ]);
+    expect(WebAssembly.validate(bytes)).toBe(true);
+    expect(parseWasm(bytes)).toEqual({
+      signatures: new Map([['f', '->']]),
+      globals: [{ mutable: true }],
+      hasStart: true,
+      dataSegments: 1,
+      elementSegments: 0,
+      definesMemory: true,
+      definesTable: false,
+    });
+  });
+});
