@@ -1,15 +1,15 @@
 // The only place that knows the table's sizes and offsets. Everyone else asks the helpers below.
 //
-// TABLE memory, one per limiter
+// TABLE memory, one per table
 //
-//   HEADER     256 bytes  written once, then read by every thread; counters on lines of their own
-//   LOCKS    8,192 bytes  1,024 words, one per stripe of tags: who may insert
+//   HEADER     512 bytes   written once, then read by every thread; what changes is on cache lines of its own
+//   LOCKS      8,192 bytes 1,024 words, one per stripe of tags: who may insert
 //   OVERFLOW               8 bytes a cell, at least 1,024 cells: states of keys that found no slot
-//   SETS                 128 bytes a set: 8 slots, two cache lines
+//   SETS                   128 bytes a set: 8 slots, two cache lines
 //
 // HEADER
 //   +0    u32 magic        'SLGT'
-//   +4    u32 version      of this layout
+//   +4    u32 version      of this layout and of the states in it
 //   +8    u32 algorithm    1 token bucket, 2 sliding window counter
 //   +12   u32 maxKeys      live keys the table was sized for
 //   +16   u64 key0, key1   the 128-bit hash key
@@ -18,27 +18,39 @@
 //   +44   u32 cells        how many
 //   +48   u32 overflowAt   address
 //   +52   u32 setsAt       address
+//   +56   u32 ownClock     1 if the creator brought a clock of its own
+//   +60   u32 nameSize     bytes
 //   +64   POLICY           8 words; the algorithm's class (token-bucket, sliding-window-counter) draws them
 //   +128  u64 horizon      greatest `now` of any call that missed
 //   +192  u64 evictedIdle  slots taken over from keys that were as new
 //   +200  u64 overflowed   calls charged to an overflow cell
 //   +208  u64 lockTimeouts calls that could not have a lock in time
+//   +256  name             ASCII
 //
 // SLOT, 16 bytes, all zero = never used
 //   +0    u64 tag          keyed hash of the key, never 0
 //   +8    u64 state        the algorithm's word
 //
-// A LOCK word is { sequence u32, owner u32 }; all zero = free.
+// LOCK word: sequence in the lower 32 bits, one more at each release; owner in the upper 32, 0 = free.
+//
+// The same source is built twice. With the threads feature the memory is shared and every access to a slot, cell, lock or
+// count is an atomic one; without it they are plain loads and stores.
 
 /** The largest table: its addresses stay below 2 GiB, so that none can be taken for a negative number. */
 export const MAX_KEYS: u32 = 90_000_000;
 
 export const MAGIC: u32 = 0x54474c53;
 export const VERSION: u32 = 1;
+export const FAULT_MAGIC: u32 = 1;
+export const FAULT_VERSION: u32 = 2;
+export const FAULT_SIZES: u32 = 3;
+
 export const TOKEN_BUCKET: u32 = 1;
 export const SLIDING_WINDOW_COUNTER: u32 = 2;
 
-export const HEADER_SIZE: usize = 256;
+export const NAME: usize = 256;
+export const NAME_SIZE: u32 = 128;
+export const HEADER_SIZE: usize = 512;
 export const LOCK_SIZE: usize = 8;
 export const LOCKS: usize = 1024;
 export const CELL_SIZE: usize = 8;
@@ -96,9 +108,24 @@ export function writeHeader(algorithm: u32, maxKeys: u32, key0: u64, key1: u64, 
   store<u32>(0, MAGIC); // last: a header without it was never finished
 }
 
-export function headerMagic(): u32 {
-  return load<u32>(0);
+/** Whether this is a finished header of this version whose table lies inside the memory. */
+export function headerFault(): u32 {
+  if (load<u32>(0) != MAGIC) return FAULT_MAGIC;
+  if (load<u32>(4) != VERSION) return FAULT_VERSION;
+  const maxKeys = headerMaxKeys();
+  const sound =
+    maxKeys >= 1 &&
+    maxKeys <= MAX_KEYS &&
+    load<u32>(40) == <u32>setsFor(maxKeys) &&
+    load<u32>(44) == <u32>cellsFor(maxKeys) &&
+    load<u32>(48) == <u32>OVERFLOW_AT &&
+    load<u32>(52) == <u32>setsAtFor(maxKeys) &&
+    headerNameSize() >= 1 &&
+    headerNameSize() <= NAME_SIZE &&
+    <u64>memory.size() >= pagesFor(maxKeys);
+  return sound ? 0 : FAULT_SIZES;
 }
+
 export function headerVersion(): u32 {
   return load<u32>(4);
 }
@@ -117,20 +144,67 @@ export function headerKey1(): u64 {
 export function headerEpoch(): i64 {
   return load<i64>(32);
 }
+export function headerOwnClock(): u32 {
+  return load<u32>(56);
+}
+export function headerNameSize(): u32 {
+  return load<u32>(60);
+}
+export function describeHeader(ownClock: u32, nameSize: u32): void {
+  store<u32>(56, ownClock);
+  store<u32>(60, nameSize);
+}
 export function policyWord(index: u32): u64 {
   return load<u64>(POLICY + ((<usize>index) << 3));
 }
+
+// ---- words that threads share ------------------------------------------------------------------
+
+export function loadWord(at: usize): u64 {
+  return ASC_FEATURE_THREADS ? atomic.load<u64>(at) : load<u64>(at);
+}
+export function storeWord(at: usize, word: u64): void {
+  if (ASC_FEATURE_THREADS) atomic.store<u64>(at, word);
+  else store<u64>(at, word);
+}
+function addWord(at: usize): void {
+  if (ASC_FEATURE_THREADS) atomic.add<u64>(at, 1);
+  else store<u64>(at, load<u64>(at) + 1);
+}
+
+const HORIZON: usize = 128;
+const EVICTED_IDLE: usize = 192;
+const OVERFLOWED: usize = 200;
+const LOCK_TIMEOUTS: usize = 208;
+
+export function horizon(): u64 {
+  return loadWord(HORIZON);
+}
+export function raiseHorizon(now: u64): void {
+  let seen = loadWord(HORIZON);
+  while (seen < now) {
+    const before = atomic.cmpxchg<u64>(HORIZON, seen, now);
+    if (before == seen) return;
+    seen = before;
+  }
+}
 export function evictedIdle(): u64 {
-  return load<u64>(192);
+  return loadWord(EVICTED_IDLE);
 }
 export function countEvictedIdle(): void {
-  store<u64>(192, load<u64>(192) + 1);
+  addWord(EVICTED_IDLE);
 }
 export function overflowed(): u64 {
-  return load<u64>(200);
+  return loadWord(OVERFLOWED);
 }
 export function countOverflowed(): void {
-  store<u64>(200, load<u64>(200) + 1);
+  addWord(OVERFLOWED);
+}
+export function lockTimeouts(): u64 {
+  return loadWord(LOCK_TIMEOUTS);
+}
+export function countLockTimeout(): void {
+  addWord(LOCK_TIMEOUTS);
 }
 
 // ---- where a tag may live ----------------------------------------------------------------------
@@ -143,11 +217,13 @@ function pick(bits: u64, count: u64): usize {
 function overflowAt(): usize {
   return load<u32>(48);
 }
+function cells(): u32 {
+  return load<u32>(44);
+}
 
 export function setsStart(): usize {
   return load<u32>(52);
 }
-
 export function setsEnd(): usize {
   return setsStart() + <usize>load<u32>(40) * SET_SIZE;
 }
@@ -160,33 +236,39 @@ export function firstSet(tag: u64): usize {
 export function secondSet(tag: u64, first: usize): usize {
   const start = setsStart();
   const set = start + pick(tag & 0xffffffff, load<u32>(40)) * SET_SIZE;
-  return select<usize>(
-    set,
-    select<usize>(set - SET_SIZE, set + SET_SIZE, set != start),
-    set != first,
-  );
+  if (set != first) return set;
+  return set != start ? set - SET_SIZE : set + SET_SIZE;
 }
 
 /** Middle bits, so that keys which share both sets are still spread over the cells. */
 export function overflowCell(tag: u64): usize {
-  return overflowAt() + pick((tag >> 16) & 0xffffffff, load<u32>(44)) * CELL_SIZE;
+  return overflowAt() + pick((tag >> 16) & 0xffffffff, cells()) * CELL_SIZE;
+}
+
+/** The lock of the tag's stripe. */
+export function lockOf(tag: u64): usize {
+  return LOCKS_AT + (<usize>(tag >> 8) & (LOCKS - 1)) * LOCK_SIZE;
+}
+export function locksStart(): usize {
+  return LOCKS_AT;
+}
+export function locksEnd(): usize {
+  return OVERFLOW_AT;
 }
 
 export function tagAt(slot: usize): u64 {
-  return load<u64>(slot);
+  return loadWord(slot);
 }
 export function setTag(slot: usize, tag: u64): void {
-  store<u64>(slot, tag);
+  storeWord(slot, tag);
+}
+/** Address of a slot's state. */
+export function stateOf(slot: usize): usize {
+  return slot + 8;
 }
 export function stateAt(slot: usize): u64 {
-  return load<u64>(slot, 8);
+  return loadWord(stateOf(slot));
 }
 export function setState(slot: usize, state: u64): void {
-  store<u64>(slot, state, 8);
-}
-export function cellState(cell: usize): u64 {
-  return load<u64>(cell);
-}
-export function setCellState(cell: usize, state: u64): void {
-  store<u64>(cell, state);
+  storeWord(stateOf(slot), state);
 }

@@ -7,8 +7,9 @@
 // It approximates: the previous window's permits are taken to be spread evenly. The worst trailing window holds
 // 2*limit - 1, and under constant hammering limit - 1 pass.
 //
-// State word: bit 63 reserved for a slot that is changing hands, then the window's index, then two counts of c bits,
-// c being the bit length of the limit. Indexes are compared as wrapped differences.
+// State word: the window's index in what two counts of c bits leave of 63, then the counts of the previous and of the
+// current window, c being the bit length of the limit. Bit 63 marks a frozen slot, one that is changing hands: then the
+// lower bits are the thread that froze it. Indexes are compared as wrapped differences.
 //
 // Balance: previous count in bits 30-59, current count in bits 0-29, and bit 60 if the state's window is ahead of `now`
 // (another thread's clock reading is later): then time stands at that window's start.
@@ -19,6 +20,7 @@ const COUNT_SHIFT: u64 = 30;
 const COUNT_MASK: u64 = (1 << COUNT_SHIFT) - 1;
 const AHEAD: u64 = 1 << 60;
 const STATE_BITS: u64 = 63;
+const FROZEN: u64 = 1 << 63;
 
 @unmanaged
 export class SlidingWindowCounter {
@@ -42,9 +44,26 @@ export class SlidingWindowCounter {
     this.aheadFrom = this.indexMask + 1 - (skew < half ? skew : half);
   }
 
+  /** Whether these words belong together; false for a damaged header. */
+  isSound(): bool {
+    return (
+      this.limit != 0 &&
+      this.window != 0 &&
+      this.countBits == 64 - clz(this.limit) &&
+      this.countBits <= COUNT_SHIFT &&
+      this.indexMask == ((<u64>1) << (STATE_BITS - 2 * this.countBits)) - 1 &&
+      this.aheadFrom <= this.indexMask + 1
+    );
+  }
+
   /** The index of the window that `now` is in. */
   phase(now: u64): u64 {
     return now / this.window;
+  }
+
+  /** W - e: microseconds left of the window that `now` is in. */
+  left(now: u64): u64 {
+    return this.window - (now % this.window);
   }
 
   balance(state: u64, phase: u64): u64 {
@@ -63,9 +82,9 @@ export class SlidingWindowCounter {
   }
 
   /** Needs cost <= limit. By subtraction: the sum of the two products could pass 2^63. */
-  allows(balance: u64, phase: u64, now: u64, cost: u64): bool {
+  allows(balance: u64, left: u64, cost: u64): bool {
     const room = this.room(balance, cost);
-    return room >= 0 && previousOf(balance) * this.left(balance, now) <= <u64>room * this.window;
+    return room >= 0 && previousOf(balance) * this.leftAt(balance, left) <= <u64>room * this.window;
   }
 
   charged(state: u64, balance: u64, phase: u64, cost: u64): u64 {
@@ -85,8 +104,30 @@ export class SlidingWindowCounter {
     return this.pack(state, this.balance(state, phase), phase, 0, 0);
   }
 
+  /** Nothing to do: a state that is reused is of an earlier window, so no later one can equal it. */
   handedOver(state: u64, replaced: u64): u64 {
     return state;
+  }
+
+  frozen(replaced: u64, owner: u32): u64 {
+    return FROZEN | owner;
+  }
+
+  isFrozen(state: u64): bool {
+    return (state & FROZEN) != 0;
+  }
+
+  ownerOf(frozen: u64): u32 {
+    return <u32>frozen;
+  }
+
+  takenOver(frozen: u64, owner: u32): u64 {
+    return this.frozen(0, owner);
+  }
+
+  /** Empty, but of the present window: not to be reused before the next one. */
+  thawed(frozen: u64, phase: u64): u64 {
+    return this.pack(0, 0, phase, 0, 0);
   }
 
   private mask(): u64 {
@@ -107,22 +148,22 @@ export class SlidingWindowCounter {
     return <i64>(this.limit - currentOf(balance) - cost);
   }
 
-  /** W - e: microseconds left of the window. */
-  private left(balance: u64, now: u64): u64 {
-    return balance & AHEAD ? this.window : this.window - (now % this.window);
+  private leftAt(balance: u64, left: u64): u64 {
+    return balance & AHEAD ? this.window : left;
   }
 
   // ---- what a decision says, for the front --------------------------------------------------
 
   remaining(balance: u64, now: u64): u64 {
     const used =
-      currentOf(balance) + ceilDiv(previousOf(balance) * this.left(balance, now), this.window);
+      currentOf(balance) +
+      ceilDiv(previousOf(balance) * this.leftAt(balance, this.left(now)), this.window);
     return used >= this.limit ? 0 : this.limit - used;
   }
 
   retryAfter(balance: u64, now: u64, cost: u64): u64 {
     const room = this.room(balance, cost);
-    const left = this.left(balance, now);
+    const left = this.leftAt(balance, this.left(now));
     if (room >= 0) {
       // P > 0: with an empty previous window this call would have passed.
       return left - (<u64>room * this.window) / previousOf(balance);
@@ -133,7 +174,7 @@ export class SlidingWindowCounter {
   }
 
   resetAfter(balance: u64, now: u64): u64 {
-    const left = this.left(balance, now);
+    const left = this.leftAt(balance, this.left(now));
     return currentOf(balance) > 0 ? left + this.window : previousOf(balance) > 0 ? left : 0;
   }
 

@@ -7,15 +7,18 @@
 //   level = max(0, TAT - now*R)      what is missing from a full bucket
 //   full  = capacity*P               what is missing from an empty one
 //
-// State word: TAT modulo 2^62 in the upper bits, the slot's owners so far modulo 3 in the lower two (3 is reserved for
-// a slot that is changing hands). TAT is compared as a wrapped difference, so uptime has no end.
+// State word: TAT modulo 2^62 in the upper bits, the slot's keys so far modulo 3 in the lower two: without that count a
+// refund could bring back a state that another thread read from the slot's last key. 3 is a frozen slot, one that is
+// changing hands: above it the count, and above that the thread that froze it.
+// TAT is compared as a wrapped difference, so uptime has no end.
 
 import { MAX_SKEW, ceilDiv } from './arithmetic';
 
 const TAT_BITS: u64 = 62;
 const TAT_MASK: u64 = (1 << TAT_BITS) - 1;
-const OWNER_BITS: u64 = 2;
-const OWNER_MASK: u64 = (1 << OWNER_BITS) - 1;
+const KEYS_BITS: u64 = 2;
+const KEYS_MASK: u64 = (1 << KEYS_BITS) - 1;
+const FROZEN: u64 = 3;
 
 /** The policy as it lies in memory, at POLICY. Each method is arithmetic on its arguments and these words. */
 @unmanaged
@@ -38,14 +41,29 @@ export class TokenBucket {
     this.reach = this.full + rate * MAX_SKEW;
   }
 
+  /** Whether these words belong together; false for a damaged header. */
+  isSound(): bool {
+    if (this.capacity == 0 || this.rate == 0 || this.token == 0) return false;
+    return (
+      this.full / this.token == this.capacity &&
+      this.full == this.capacity * this.token &&
+      this.reach == this.full + this.rate * MAX_SKEW
+    );
+  }
+
   /** `now` in the algorithm's own unit. Wraps, like everything it is compared with. */
   phase(now: u64): u64 {
     return now * this.rate;
   }
 
+  /** What else of the present `allows` needs: nothing. */
+  left(now: u64): u64 {
+    return 0;
+  }
+
   /** Brings a state up to the present: the level, 0 for a full bucket. */
   balance(state: u64, phase: u64): u64 {
-    const debt = ((state >> OWNER_BITS) - phase) & TAT_MASK;
+    const debt = ((state >> KEYS_BITS) - phase) & TAT_MASK;
     return debt <= this.reach ? debt : 0;
   }
 
@@ -55,34 +73,58 @@ export class TokenBucket {
   }
 
   /** Needs cost <= capacity. Compares by subtraction, since level + cost*P can pass the range of legal levels. */
-  allows(balance: u64, phase: u64, now: u64, cost: u64): bool {
+  allows(balance: u64, left: u64, cost: u64): bool {
     return <i64>(cost * this.token) <= <i64>(this.full - balance);
   }
 
   /** The state after `cost` was taken; `state` is the one that `balance` came from. */
   charged(state: u64, balance: u64, phase: u64, cost: u64): u64 {
-    return this.pack(phase + balance + cost * this.token, state & OWNER_MASK);
+    return this.pack(phase + balance + cost * this.token, state & KEYS_MASK);
   }
 
   /** The state after `cost` <= capacity was given back. */
   refunded(state: u64, balance: u64, phase: u64, cost: u64): u64 {
     const back = cost * this.token;
-    return this.pack(phase + (balance > back ? balance - back : 0), state & OWNER_MASK);
+    return this.pack(phase + (balance > back ? balance - back : 0), state & KEYS_MASK);
   }
 
   /** The state of a key that is as new at this moment. */
   renewed(state: u64, phase: u64): u64 {
-    return this.pack(phase, state & OWNER_MASK);
+    return this.pack(phase, state & KEYS_MASK);
   }
 
-  /** `state` for a slot that changes hands: one more owner than the state it replaces. */
+  /** `state` for a slot that changes hands: one more key than the state it replaces. */
   handedOver(state: u64, replaced: u64): u64 {
-    const owners = replaced & OWNER_MASK;
-    return (state & ~OWNER_MASK) | (owners >= 2 ? 0 : owners + 1);
+    const keys = replaced & KEYS_MASK;
+    return (state & ~KEYS_MASK) | (keys >= 2 ? 0 : keys + 1);
   }
 
-  private pack(tat: u64, owners: u64): u64 {
-    return (tat << OWNER_BITS) | owners;
+  /** The state of a slot that `owner` is handing over. */
+  frozen(replaced: u64, owner: u32): u64 {
+    return ((((<u64>owner) << KEYS_BITS) | (replaced & KEYS_MASK)) << KEYS_BITS) | FROZEN;
+  }
+
+  isFrozen(state: u64): bool {
+    return (state & KEYS_MASK) == FROZEN;
+  }
+
+  /** Who froze it. */
+  ownerOf(frozen: u64): u32 {
+    return <u32>(frozen >> (2 * KEYS_BITS));
+  }
+
+  /** A frozen state, now in the hands of another thread. */
+  takenOver(frozen: u64, owner: u32): u64 {
+    return this.frozen(frozen >> KEYS_BITS, owner);
+  }
+
+  /** The state of a slot whose owner died while handing it over: as new, and no state that it had before. */
+  thawed(frozen: u64, phase: u64): u64 {
+    return this.handedOver(this.pack(phase, 0), frozen >> KEYS_BITS);
+  }
+
+  private pack(tat: u64, keys: u64): u64 {
+    return (tat << KEYS_BITS) | keys;
   }
 
   // ---- what a decision says, for the front --------------------------------------------------

@@ -13,8 +13,16 @@ import {
 import { basename, join } from 'node:path';
 import { fail, root, runTool } from './run.js';
 
-/** What a module needs beside the target's options: the front calls tables through a function table. */
-const MODULES = { front: ['--importTable'], table: [] };
+/** Each module's entry and what it needs beside the target's options. */
+const MODULES = {
+  // Calls tables through a function table.
+  front: { entry: 'front', options: ['--importTable'] },
+  table: { entry: 'table', options: [] },
+  sharedTable: {
+    entry: 'table',
+    options: ['--enable', 'threads', '--sharedMemory', '--maximumMemory', '32768'],
+  },
+};
 const FLAVOURS = { release: '.wasm', debug: '.debug.wasm' };
 const INPUTS = [
   'assembly',
@@ -63,13 +71,14 @@ function isFresh(hash) {
 
 function compileAssembly(module, flavour) {
   const outFile = `build/${module}${FLAVOURS[flavour]}`;
+  const { entry, options } = MODULES[module];
   const args = [
-    `assembly/${module}/index.ts`,
+    `assembly/${entry}/index.ts`,
     '--target',
     flavour,
     '--outFile',
     outFile,
-    ...MODULES[module],
+    ...options,
   ];
   if (runTool('assemblyscript/bin/asc.js', args) !== 0) fail(`build failed: asc ${args.join(' ')}`);
 }

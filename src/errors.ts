@@ -5,6 +5,8 @@ export type ErrorCode =
   | 'ERR_INVALID_KEY'
   | 'ERR_INVALID_COST'
   | 'ERR_INVALID_CLOCK'
+  | 'ERR_INVALID_HANDLE'
+  | 'ERR_NOT_SHARED'
   | 'ERR_OUT_OF_MEMORY'
   | 'ERR_CLOSED';
 

@@ -5,6 +5,7 @@ export type {
   Decision,
   DecisionSource,
   Key,
+  LimiterHandle,
   LimiterStats,
   LocalLimiter,
   LocalOptions,
@@ -12,6 +13,7 @@ export type {
   RateLimiter,
   RemoteLimiter,
 } from './limiter.ts';
+export { type AttachOptions, attach } from './local/attach.ts';
 export {
   SlidingWindowCounterLimiter,
   type SlidingWindowCounterOptions,

@@ -65,7 +65,11 @@ export interface RateLimiter {
   close(): void | Promise<void>;
 }
 
-/** Counts of one limiter, at one moment. */
+/**
+ * Counts, at one moment. `allowed` and `denied` are this limiter object's own calls; all others are the table's, and so
+ * the same in every thread that shares it. All are exact, but that a thread which is terminated in the middle of a call
+ * may leave one uncounted.
+ */
 export interface LimiterStats {
   /** Calls of `tryAcquire` and `isAllowed` that were allowed. */
   readonly allowed: number;
@@ -83,7 +87,7 @@ export interface LimiterStats {
   readonly evictedLive: number;
   /** Calls charged to a shared overflow state because the key found no slot. */
   readonly overflowed: number;
-  /** Calls that could not have a lock in time. */
+  /** Calls that could not have a lock within 20 ms, so that up to one call each may be allowed too many. */
   readonly lockTimeouts: number;
 }
 
@@ -98,6 +102,8 @@ export interface LocalLimiter extends RateLimiter {
   close(): void;
   /** Reads the whole table to count live keys: about a millisecond for each 300,000 of `maxKeys`. */
   stats(): LimiterStats;
+  /** What `attach` takes in another thread. Throws unless the limiter was made with `shared: true`. */
+  readonly handle: LimiterHandle;
 }
 
 /** A limiter across machines: the same methods, always a promise. */
@@ -109,12 +115,21 @@ export interface RemoteLimiter extends RateLimiter {
   close(): Promise<void>;
 }
 
+/** A shared limiter on its way to another thread, by `workerData` or `postMessage`; see `attach`. */
+export interface LimiterHandle {
+  readonly kind: 'sluicegate/limiter';
+  /** The shared WebAssembly memory. */
+  readonly memory: object;
+}
+
 /** Options of every limiter in process. */
 export interface LocalOptions {
   /** Printable ASCII without `"` and `\`, 1 to 128 characters. Default `'default'`. */
   readonly name?: string;
   /** Live keys to make room for; the memory, about 24 bytes a key, is taken at once and never grows. Default 100,000. */
   readonly maxKeys?: number;
+  /** Whether worker threads may share the limit, by its `handle`. Default false: faster, and private to the thread. */
+  readonly shared?: boolean;
   /** Default: the process-wide monotonic clock. */
   readonly clock?: Clock;
 }

@@ -105,6 +105,16 @@ export function limiterName(name: unknown): string {
   return name;
 }
 
+/** True or false. */
+export function boolean(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') {
+    throw new SluicegateTypeError(
+      'ERR_INVALID_OPTION',
+      `${name} must be true or false; got ${shown(value)}`,
+    );
+  }
+}
+
 /** A function, or undefined. */
 export function optionalFunction(name: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') {

@@ -6,20 +6,25 @@ import { Seat } from './layout';
 
 /** In the order of the group. */
 const ACQUIRE: u32 = 0;
-const PEEK: u32 = 1;
-const REFUND: u32 = 2;
-const RESET: u32 = 3;
-const LIVE: u32 = 4;
-const ALGORITHM: u32 = 5;
-const KEY0: u32 = 6;
-const KEY1: u32 = 7;
-const EPOCH: u32 = 8;
-const POLICY_WORD: u32 = 9;
+const FORCE: u32 = 1;
+const PEEK: u32 = 2;
+const REFUND: u32 = 3;
+const RESET: u32 = 4;
+const LIVE: u32 = 5;
+const HORIZON: u32 = 6;
+const ALGORITHM: u32 = 7;
+const KEY0: u32 = 8;
+const KEY1: u32 = 9;
+const EPOCH: u32 = 10;
+const POLICY_WORD: u32 = 11;
 /** Functions a limiter. */
-export const GROUP: u32 = 10;
+export const GROUP: u32 = 12;
 
 export function acquire(seat: Seat, tag: u64, now: u64, cost: u64): u64 {
   return call_indirect<u64>(seat.functions + ACQUIRE, tag, now, cost);
+}
+export function force(seat: Seat, tag: u64, now: u64, cost: u64): u64 {
+  return call_indirect<u64>(seat.functions + FORCE, tag, now, cost);
 }
 export function peek(seat: Seat, tag: u64, now: u64, cost: u64): u64 {
   return call_indirect<u64>(seat.functions + PEEK, tag, now, cost);
@@ -32,6 +37,9 @@ export function reset(seat: Seat, tag: u64, now: u64): void {
 }
 export function live(seat: Seat, now: u64): u32 {
   return call_indirect<u32>(seat.functions + LIVE, now);
+}
+export function horizon(seat: Seat): u64 {
+  return call_indirect<u64>(seat.functions + HORIZON);
 }
 export function algorithm(seat: Seat): u32 {
   return call_indirect<u32>(seat.functions + ALGORITHM);

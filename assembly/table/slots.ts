@@ -19,6 +19,7 @@ import {
 /** Live keys up to which the first set is preferred. */
 const FIRST_SET_FILL: u32 = 4;
 
+/** Without branches: which slot it is cannot be predicted, and a wrong guess costs more than looking at all eight. */
 function findIn(set: usize, tag: u64): usize {
   let slot: usize = 0;
   slot = select<usize>(set, slot, tagAt(set) == tag);
@@ -38,17 +39,39 @@ export function find(tag: u64): usize {
   return slot != 0 ? slot : findIn(secondSet(tag, first), tag);
 }
 
-/** Live slots of a set in the upper half, the first reusable one (0 for none) in the lower. */
+/**
+ * The same, passing over frozen slots: the tag may still stand in one that its thread, now dead, had begun to hand to
+ * it, and then in the slot where it was put afterwards.
+ */
+export function findUnfrozen<T>(policy: T, tag: u64): usize {
+  const first = firstSet(tag);
+  const slot = unfrozenIn<T>(policy, first, tag);
+  return slot != 0 ? slot : unfrozenIn<T>(policy, secondSet(tag, first), tag);
+}
+
+function unfrozenIn<T>(policy: T, set: usize, tag: u64): usize {
+  for (let slot = set; slot < set + SET_SIZE; slot += SLOT_SIZE) {
+    if (tagAt(slot) == tag && !policy.isFrozen(stateAt(slot))) return slot;
+  }
+  return 0;
+}
+
+/**
+ * Whether a key that needs a slot may have this one. A slot never used is told by being all zero: as a state alone, zero
+ * can look live once time has wrapped.
+ */
+export function isFree<T>(policy: T, slot: usize, state: u64, phase: u64): bool {
+  if (ASC_FEATURE_THREADS && policy.isFrozen(state)) return false;
+  return policy.reusable(state, phase) || (state == 0 && tagAt(slot) == 0);
+}
+
+/** Live slots of a set in the upper half, the first free one (0 for none) in the lower. */
 function survey<T>(policy: T, set: usize, phase: u64): u64 {
   let live: u32 = 0;
   let free: usize = 0;
   for (let slot = set; slot < set + SET_SIZE; slot += SLOT_SIZE) {
-    // A slot never used is told by its tag: its zero state can look live once time has wrapped.
-    if (tagAt(slot) == 0 || policy.reusable(stateAt(slot), phase)) {
-      if (free == 0) free = slot;
-    } else {
-      live++;
-    }
+    if (!isFree<T>(policy, slot, stateAt(slot), phase)) live++;
+    else if (free == 0) free = slot;
   }
   return ((<u64>live) << 32) | free;
 }
@@ -68,7 +91,9 @@ export function countLive<T>(policy: T, phase: u64): u32 {
   let live: u32 = 0;
   const end = setsEnd();
   for (let slot = setsStart(); slot < end; slot += SLOT_SIZE) {
-    if (tagAt(slot) != 0 && policy.balance(stateAt(slot), phase) != 0) live++;
+    const state = stateAt(slot);
+    if (tagAt(slot) == 0 || (ASC_FEATURE_THREADS && policy.isFrozen(state))) continue;
+    if (policy.balance(state, phase) != 0) live++;
   }
   return live;
 }

@@ -11,6 +11,7 @@ interface FrontExports extends Record<string, unknown> {
   connect(group: number): number;
   isAllowed(seat: number, length: number, number: number, ms: number, cost: number): number;
   tryAcquire(seat: number, length: number, number: number, ms: number, cost: number): number;
+  force(seat: number, length: number, number: number, ms: number, cost: number): number;
   peek(seat: number, length: number, number: number, ms: number, cost: number): number;
   refund(seat: number, length: number, number: number, ms: number, cost: number): void;
   reset(seat: number, length: number, number: number, ms: number): void;
@@ -41,9 +42,16 @@ const { instance } = instantiateSync(compile(frontBase64), {
 const exports = instance.exports as unknown as FrontExports;
 const globals = instance.exports as unknown as FrontGlobals;
 
+/** In an answer of `tryAcquire`, `peek` and `force`. */
+export const ALLOWED = 1;
+export const OVERFLOW = 2;
+/** An answer from here on is none: another thread is in the way. */
+export const WAIT = 4;
+
 export const {
   isAllowed,
   tryAcquire,
+  force,
   peek,
   refund,
   reset,

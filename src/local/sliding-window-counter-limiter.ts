@@ -1,6 +1,6 @@
 import type { LocalOptions } from '../limiter.ts';
 import { counterPolicy, knownOptions, type WindowRate } from '../options.ts';
-import { LOCAL_OPTIONS, TableLimiter } from './table-limiter.ts';
+import { LOCAL_OPTIONS, newTable, TableLimiter } from './table-limiter.ts';
 
 export type SlidingWindowCounterOptions = WindowRate & LocalOptions;
 
@@ -20,7 +20,6 @@ export class SlidingWindowCounterLimiter extends TableLimiter {
   constructor(options: SlidingWindowCounterOptions) {
     knownOptions(options, OPTIONS);
     const { limit, windowUs } = counterPolicy(options);
-    const policy = { algorithm: 'slidingWindowCounter', limit, windowUs } as const;
-    super(policy, limit, Math.ceil(windowUs / 1000), options);
+    super(newTable({ algorithm: 'slidingWindowCounter', limit, windowUs }, options), options.clock);
   }
 }

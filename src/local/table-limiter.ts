@@ -1,5 +1,6 @@
 import { monotonicClock } from '../clock.ts';
 import {
+  ALLOWED,
   allowedCalls,
   deniedCalls,
   described,
@@ -7,36 +8,56 @@ import {
   leaveSeat,
   liveKeys,
   MAX_KEYS,
+  OVERFLOW,
   peek,
   refund,
   reset,
   type Seat,
   takeSeat,
   tryAcquire,
+  WAIT,
 } from '../core/front.ts';
 import { numberOf, takeKey } from '../core/key.ts';
-import { createTable, type Table, type TablePolicy } from '../core/table.ts';
-import { LimiterClosedError } from '../errors.ts';
+import { createTable, HANDLE_KIND, type Table, type TablePolicy } from '../core/table.ts';
+import { insist } from '../core/wait.ts';
+import { LimiterClosedError, SluicegateTypeError } from '../errors.ts';
 import type {
   Clock,
   Decision,
   Key,
+  LimiterHandle,
   LimiterStats,
   LocalLimiter,
   LocalOptions,
   Policy,
 } from '../limiter.ts';
-import { checkCost, checkReading, limiterName, optionalFunction, wholeNumber } from '../options.ts';
+import {
+  boolean,
+  checkCost,
+  checkReading,
+  limiterName,
+  optionalFunction,
+  wholeNumber,
+} from '../options.ts';
 
-export const LOCAL_OPTIONS = ['name', 'maxKeys', 'clock'];
+export const LOCAL_OPTIONS = ['name', 'maxKeys', 'shared', 'clock'];
 
-const ALLOWED = 1;
-const OVERFLOW = 2;
+/** A new table for a limiter with these options. */
+export function newTable(
+  policy: TablePolicy,
+  { name = 'default', maxKeys = 100_000, shared = false, clock }: LocalOptions,
+): Table {
+  limiterName(name);
+  wholeNumber('maxKeys', maxKeys, 1, MAX_KEYS);
+  boolean('shared', shared);
+  optionalFunction('clock', clock);
+  const epochUs = BigInt(Math.round(read(clock ?? monotonicClock) * 1000));
+  return createTable({ policy, name, maxKeys, shared, ownClock: clock !== undefined, epochUs });
+}
 
-/** A limiter over a table of its own, whatever the algorithm. */
+/** A limiter over a table, whatever the algorithm. */
 export class TableLimiter implements LocalLimiter {
   readonly policy: Policy;
-  readonly #maxKeys: number;
   readonly #table: Table;
   readonly #seat: Seat;
   /** The seat's address, at hand for the fast path. */
@@ -45,34 +66,39 @@ export class TableLimiter implements LocalLimiter {
   #clock: Clock;
   #closed = false;
 
-  constructor(
-    tablePolicy: TablePolicy,
-    limit: number,
-    windowMs: number,
-    { name = 'default', maxKeys = 100_000, clock = monotonicClock }: LocalOptions,
-  ) {
-    this.policy = Object.freeze({ name: limiterName(name), limit, windowMs });
-    this.#maxKeys = wholeNumber('maxKeys', maxKeys, 1, MAX_KEYS);
-    optionalFunction('clock', clock);
+  constructor(table: Table, clock: Clock = monotonicClock) {
+    this.policy = Object.freeze({ name: table.name, ...limitOf(table.policy) });
     this.#clock = clock;
-    const epochUs = BigInt(Math.round(read(clock) * 1000));
-    this.#table = createTable(tablePolicy, maxKeys, epochUs);
-    this.#seat = takeSeat(this, this.#table.functions);
+    this.#table = table;
+    this.#seat = takeSeat(this, table.functions);
     this.#at = this.#seat.address;
+  }
+
+  get handle(): LimiterHandle {
+    if (this.#closed) throw new LimiterClosedError(this.policy.name);
+    if (!this.#table.shared) {
+      throw new SluicegateTypeError(
+        'ERR_NOT_SHARED',
+        `the limiter "${this.policy.name}" is private to its thread; make it with shared: true`,
+      );
+    }
+    return { kind: HANDLE_KIND, memory: this.#table.memory };
   }
 
   tryAcquire(key: Key, cost = 1): Decision {
     if (cost !== 1) checkCost(cost);
     const ms = read(this.#clock);
     const at = this.#at;
-    return this.#decision(tryAcquire(at, takeKey(at, key), numberOf(key), ms, cost));
+    const answer = tryAcquire(at, takeKey(at, key), numberOf(key), ms, cost);
+    return this.#decision(answer < WAIT ? answer : insist(at, key, ms, cost));
   }
 
   isAllowed(key: Key, cost = 1): boolean {
     if (cost !== 1) checkCost(cost);
     const ms = read(this.#clock);
     const at = this.#at;
-    return isAllowed(at, takeKey(at, key), numberOf(key), ms, cost) !== 0;
+    const answer = isAllowed(at, takeKey(at, key), numberOf(key), ms, cost);
+    return ((answer < WAIT ? answer : insist(at, key, ms, cost)) & ALLOWED) !== 0;
   }
 
   peek(key: Key, cost = 1): Decision {
@@ -101,12 +127,12 @@ export class TableLimiter implements LocalLimiter {
       allowed: allowedCalls(this.#at),
       denied: deniedCalls(this.#at),
       liveKeys: liveKeys(this.#at, ms),
-      maxKeys: this.#maxKeys,
+      maxKeys: this.#table.maxKeys,
       memoryBytes: this.#table.memoryBytes,
       evictedIdle: this.#table.evictedIdle(),
       evictedLive: 0,
       overflowed: this.#table.overflowed(),
-      lockTimeouts: 0,
+      lockTimeouts: this.#table.lockTimeouts(),
     };
   }
 
@@ -138,4 +164,17 @@ function read(clock: Clock): number {
   const ms = clock();
   checkReading(ms);
   return ms;
+}
+
+function limitOf(policy: TablePolicy): { limit: number; windowMs: number } {
+  if (policy.algorithm === 'slidingWindowCounter') {
+    return { limit: policy.limit, windowMs: Math.ceil(policy.windowUs / 1000) };
+  }
+  const { capacity, rate } = policy;
+  const fillUs = ceilDiv(BigInt(capacity) * rate.micros, rate.tokens);
+  return { limit: capacity, windowMs: Number(ceilDiv(fillUs, 1000n)) };
+}
+
+function ceilDiv(a: bigint, b: bigint): bigint {
+  return (a + b - 1n) / b;
 }

@@ -1,6 +1,6 @@
 import type { LocalOptions } from '../limiter.ts';
 import { bucketPolicy, knownOptions, type TokenBucketRate } from '../options.ts';
-import { LOCAL_OPTIONS, TableLimiter } from './table-limiter.ts';
+import { LOCAL_OPTIONS, newTable, TableLimiter } from './table-limiter.ts';
 
 export type TokenBucketOptions = TokenBucketRate & LocalOptions;
 
@@ -25,12 +25,6 @@ export class TokenBucketLimiter extends TableLimiter {
   constructor(options: TokenBucketOptions) {
     knownOptions(options, OPTIONS);
     const { capacity, rate } = bucketPolicy(options);
-    const fillUs = ceilDiv(BigInt(capacity) * rate.micros, rate.tokens);
-    const windowMs = Number(ceilDiv(fillUs, 1000n));
-    super({ algorithm: 'tokenBucket', capacity, rate }, capacity, windowMs, options);
+    super(newTable({ algorithm: 'tokenBucket', capacity, rate }, options), options.clock);
   }
-}
-
-function ceilDiv(a: bigint, b: bigint): bigint {
-  return (a + b - 1n) / b;
 }

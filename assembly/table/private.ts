@@ -1,5 +1,5 @@
-// The four operations on one key, for any algorithm T. `now` is microseconds since the table's epoch and `cost` is at
-// most the limit: the front has checked both.
+// The operations on one key in a table that only one thread uses, for any algorithm T. `now` is microseconds since the
+// table's epoch and `cost` is at most the limit: the front has checked both.
 //
 // An absent key equals one that is as new. A key that finds no slot is charged to the overflow cell of its tag, and a
 // key that later finds one starts from that cell if it is live: no debt is ever forgiven.
@@ -7,14 +7,14 @@
 import { ALLOWED, OVERFLOW, decision } from '../decision';
 import {
   POLICY,
-  cellState,
   countEvictedIdle,
   countOverflowed,
+  loadWord,
   overflowCell,
-  setCellState,
   setState,
   setTag,
   stateAt,
+  storeWord,
   tagAt,
 } from '../layout';
 import { find, place } from './slots';
@@ -26,7 +26,7 @@ export function acquire<T>(tag: u64, now: u64, cost: u64): u64 {
   const phase = policy.phase(now);
   const state = stateAt(slot);
   const balance = policy.balance(state, phase);
-  if (!policy.allows(balance, phase, now, cost)) return decision(balance, 0);
+  if (!policy.allows(balance, policy.left(now), cost)) return decision(balance, 0);
   setState(slot, policy.charged(state, balance, phase, cost));
   return decision(balance, ALLOWED);
 }
@@ -34,15 +34,15 @@ export function acquire<T>(tag: u64, now: u64, cost: u64): u64 {
 function acquireAbsent<T>(policy: T, tag: u64, now: u64, cost: u64): u64 {
   const phase = policy.phase(now);
   const cell = overflowCell(tag);
-  const state = cellState(cell);
+  const state = loadWord(cell);
   const balance = cellBalance<T>(policy, state, phase);
   const slot = place<T>(policy, tag, phase);
   const source = slot == 0 ? OVERFLOW : 0;
   if (slot == 0) countOverflowed();
-  if (!policy.allows(balance, phase, now, cost)) return decision(balance, source);
+  if (!policy.allows(balance, policy.left(now), cost)) return decision(balance, source);
   const charged = policy.charged(state, balance, phase, cost);
   if (slot == 0) {
-    setCellState(cell, policy.handedOver(charged, 0));
+    storeWord(cell, policy.handedOver(charged, 0));
   } else {
     if (tagAt(slot) != 0) countEvictedIdle();
     setState(slot, policy.handedOver(charged, stateAt(slot)));
@@ -52,7 +52,7 @@ function acquireAbsent<T>(policy: T, tag: u64, now: u64, cost: u64): u64 {
 }
 
 /** A cell never used is all zero, which as a state can look live once time has wrapped; a used one never is. */
-function cellBalance<T>(policy: T, state: u64, phase: u64): u64 {
+export function cellBalance<T>(policy: T, state: u64, phase: u64): u64 {
   return state == 0 ? 0 : policy.balance(state, phase);
 }
 
@@ -64,9 +64,12 @@ export function peek<T>(tag: u64, now: u64, cost: u64): u64 {
   const balance =
     slot != 0
       ? policy.balance(stateAt(slot), phase)
-      : cellBalance<T>(policy, cellState(overflowCell(tag)), phase);
+      : cellBalance<T>(policy, loadWord(overflowCell(tag)), phase);
   const source = slot == 0 && place<T>(policy, tag, phase) == 0 ? OVERFLOW : 0;
-  return decision(balance, policy.allows(balance, phase, now, cost) ? source | ALLOWED : source);
+  return decision(
+    balance,
+    policy.allows(balance, policy.left(now), cost) ? source | ALLOWED : source,
+  );
 }
 
 /** Gives permits back. A key without a slot of its own has nothing that is surely its own to give back to. */
