@@ -16,10 +16,11 @@ import { fail, root, runTool } from './run.js';
 /** Each module's entry and what it needs beside the target's options. */
 const MODULES = {
   // Calls tables through a function table.
-  front: { entry: 'front', options: ['--importTable'] },
-  table: { entry: 'table', options: [] },
+  front: { entry: 'front/index', options: ['--importTable'] },
+  textFront: { entry: 'front/text', options: ['--importTable', '--enable', 'reference-types'] },
+  table: { entry: 'table/index', options: [] },
   sharedTable: {
-    entry: 'table',
+    entry: 'table/index',
     options: ['--enable', 'threads', '--sharedMemory', '--maximumMemory', '32768'],
   },
 };
@@ -72,14 +73,7 @@ function isFresh(hash) {
 function compileAssembly(module, flavour) {
   const outFile = `build/${module}${FLAVOURS[flavour]}`;
   const { entry, options } = MODULES[module];
-  const args = [
-    `assembly/${entry}/index.ts`,
-    '--target',
-    flavour,
-    '--outFile',
-    outFile,
-    ...options,
-  ];
+  const args = [`assembly/${entry}.ts`, '--target', flavour, '--outFile', outFile, ...options];
   if (runTool('assemblyscript/bin/asc.js', args) !== 0) fail(`build failed: asc ${args.join(' ')}`);
 }
 

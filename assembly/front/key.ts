@@ -17,10 +17,10 @@ import {
 } from './layout';
 import { BLOCK_BITS, SipState, sipHash } from './siphash';
 
-const LATIN1: u64 = 129;
+export const LATIN1: u64 = 129;
 const NUMBER: i32 = -1;
 const NUMBER_SIZE: u64 = 7;
-const LENGTH_SHIFT: u64 = 56;
+export const LENGTH_SHIFT: u64 = 56;
 
 /** The tag of so many Latin-1 bytes in the scratch area; of `number` where `length` is -1; else of the sealed key. */
 export function tagOf(seat: Seat, length: i32, number: f64): u64 {
@@ -66,6 +66,6 @@ function lastBlock(size: usize, total: u64): u64 {
 }
 
 /** Tag 0 marks an empty slot. */
-function nonZero(tag: u64): u64 {
+export function nonZero(tag: u64): u64 {
   return tag != 0 ? tag : 1;
 }

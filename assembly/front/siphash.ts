@@ -66,7 +66,16 @@ export class SipState {
   }
 }
 
-function finish(v0: u64, v1: u64, v2: u64, v3: u64, at: usize, blocks: usize, last: u64): u64 {
+/** The last steps, on a state in registers: `blocks` full blocks at `at`, the last one, and the finalization. */
+export function finish(
+  v0: u64,
+  v1: u64,
+  v2: u64,
+  v3: u64,
+  at: usize,
+  blocks: usize,
+  last: u64,
+): u64 {
   for (const end = at + (blocks << 3); at < end; at += 8) {
     const word = load<u64>(at);
     v3 ^= word;

@@ -1,6 +1,6 @@
 import { instantiateSync } from '@assemblyscript/loader';
 import { SluicegateRangeError } from '../errors.ts';
-import { front as frontBase64 } from './wasm.generated.ts';
+import { front as frontBase64, textFront as textFrontBase64 } from './wasm.generated.ts';
 import { compile } from './wasm.ts';
 
 /**
@@ -18,6 +18,8 @@ interface FrontExports extends Record<string, unknown> {
   liveKeys(seat: number, ms: number): number;
   allowedCalls(seat: number): number;
   deniedCalls(seat: number): number;
+  /** Hashes a Latin-1 string; answers as `takeKey`, or -3 for another string. Only where the engine can. */
+  sealText?(seat: number, text: string): number;
   begin(seat: number): void;
   absorb(): void;
   seal(length: number, kind: number): void;
@@ -35,9 +37,7 @@ const PAGES = 129;
 
 const memory = new WebAssembly.Memory({ initial: PAGES });
 const functions = new WebAssembly.Table({ element: 'anyfunc', initial: 1 });
-const { instance } = instantiateSync(compile(frontBase64), {
-  env: { memory, table: functions },
-});
+const instance = instantiateFront();
 // The loader's own `exports` are wrappers; these are the functions themselves, which V8 can inline calls to.
 const exports = instance.exports as unknown as FrontExports;
 const globals = instance.exports as unknown as FrontGlobals;
@@ -58,6 +58,7 @@ export const {
   liveKeys,
   allowedCalls,
   deniedCalls,
+  sealText,
   begin,
   absorb,
   seal,
@@ -77,6 +78,17 @@ export const described = new Float64Array(memory.buffer, 0, 3);
 
 /** Functions that the front calls of each table, in the order of the function table's groups. */
 export type TableFunctions = readonly unknown[];
+
+/** With the string builtins where the engine has them: a module that uses them then needs nobody to import them. */
+function instantiateFront(): WebAssembly.Instance {
+  const imports = { env: { memory, table: functions } };
+  try {
+    return instantiateSync(compile(textFrontBase64, { builtins: ['js-string'] }), imports).instance;
+  } catch (error) {
+    if (!(error instanceof WebAssembly.LinkError || error instanceof TypeError)) throw error;
+    return instantiateSync(compile(frontBase64), imports).instance;
+  }
+}
 
 const groupSize = Number(globals.GROUP.value);
 const freeGroups: number[] = [];

@@ -1,6 +1,6 @@
 import type { Key } from '../limiter.ts';
 import { invalidKey, isIntegerKey } from '../options.ts';
-import { absorb, begin, SCRATCH_SIZE, scratch, scratchUnits, seal } from './front.ts';
+import { absorb, begin, SCRATCH_SIZE, scratch, scratchUnits, seal, sealText } from './front.ts';
 
 /** Kinds of key that come sealed; see assembly/front/key.ts. */
 const LATIN1 = 129;
@@ -18,14 +18,18 @@ export function takeKey(seat: number, key: Key): number {
   if (typeof key === 'string') {
     const { length } = key;
     if (length === 0) throw invalidKey(key);
-    if (length > SCRATCH_SIZE) return sealText(seat, key);
+    if (sealText !== undefined) {
+      const sealed = sealText(seat, key);
+      return sealed === SEALED ? sealed : sealString(seat, key);
+    }
+    if (length > SCRATCH_SIZE) return sealString(seat, key);
     let units = 0;
     for (let i = 0; i < length; i++) {
       const unit = key.charCodeAt(i);
       units |= unit;
       scratch[i] = unit;
     }
-    return units < 256 ? length : sealText(seat, key);
+    return units < 256 ? length : sealString(seat, key);
   }
   if (typeof key === 'number') {
     if (isIntegerKey(key)) return NUMBER;
@@ -39,7 +43,7 @@ export function numberOf(key: Key): number {
 }
 
 /** Latin-1 or not is told by the characters, never by how the engine stores them: one key, one tag. */
-function sealText(seat: number, key: string): number {
+function sealString(seat: number, key: string): number {
   const wide = /[^\0-\xff]/.test(key);
   const target = wide ? scratchUnits : scratch;
   const put = (from: number, to: number) => {
