@@ -5,3 +5,5 @@ export const MAX_SKEW: u64 = 1 << 31;
 export function ceilDiv(a: u64, b: u64): u64 {
   return a > 0 ? (a - 1) / b + 1 : 0;
 }
+
+export const US_PER_MS: u64 = 1000;

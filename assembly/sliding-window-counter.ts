@@ -14,7 +14,7 @@
 // Balance: previous count in bits 30-59, current count in bits 0-29, and bit 60 if the state's window is ahead of `now`
 // (another thread's clock reading is later): then time stands at that window's start.
 
-import { MAX_SKEW, ceilDiv } from './arithmetic';
+import { MAX_SKEW, US_PER_MS, ceilDiv } from './arithmetic';
 
 const COUNT_SHIFT: u64 = 30;
 const COUNT_MASK: u64 = (1 << COUNT_SHIFT) - 1;
@@ -161,7 +161,17 @@ export class SlidingWindowCounter {
     return used >= this.limit ? 0 : this.limit - used;
   }
 
-  retryAfter(balance: u64, now: u64, cost: u64): u64 {
+  retryAfterMs(balance: u64, now: u64, cost: u64): u64 {
+    return ceilDiv(this.retryAfter(balance, now, cost), US_PER_MS);
+  }
+
+  resetAfterMs(balance: u64, now: u64): u64 {
+    const left = this.leftAt(balance, this.left(now));
+    const us = currentOf(balance) > 0 ? left + this.window : previousOf(balance) > 0 ? left : 0;
+    return ceilDiv(us, US_PER_MS);
+  }
+
+  private retryAfter(balance: u64, now: u64, cost: u64): u64 {
     const room = this.room(balance, cost);
     const left = this.leftAt(balance, this.left(now));
     if (room >= 0) {
@@ -171,11 +181,6 @@ export class SlidingWindowCounter {
     // C > 0, since cost <= limit. In the next window C weighs on, as the previous count.
     const wait = ((this.limit - cost) * this.window) / currentOf(balance);
     return left + (wait < this.window ? this.window - wait : 0);
-  }
-
-  resetAfter(balance: u64, now: u64): u64 {
-    const left = this.leftAt(balance, this.left(now));
-    return currentOf(balance) > 0 ? left + this.window : previousOf(balance) > 0 ? left : 0;
   }
 
   spent(balance: u64, cost: u64): u64 {

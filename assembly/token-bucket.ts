@@ -12,7 +12,7 @@
 // changing hands: above it the count, and above that the thread that froze it.
 // TAT is compared as a wrapped difference, so uptime has no end.
 
-import { MAX_SKEW, ceilDiv } from './arithmetic';
+import { MAX_SKEW, US_PER_MS, ceilDiv } from './arithmetic';
 
 const TAT_BITS: u64 = 62;
 const TAT_MASK: u64 = (1 << TAT_BITS) - 1;
@@ -134,14 +134,14 @@ export class TokenBucket {
     return balance >= this.full ? 0 : (this.full - balance) / this.token;
   }
 
-  /** Microseconds until a denied `cost` <= capacity would pass. */
-  retryAfter(balance: u64, now: u64, cost: u64): u64 {
-    return ceilDiv(balance + cost * this.token - this.full, this.rate);
+  /** Milliseconds until a denied `cost` <= capacity would pass. */
+  retryAfterMs(balance: u64, now: u64, cost: u64): u64 {
+    return ceilDiv(balance + cost * this.token - this.full, this.rate * US_PER_MS);
   }
 
-  /** Microseconds until the bucket is full. */
-  resetAfter(balance: u64, now: u64): u64 {
-    return ceilDiv(balance, this.rate);
+  /** Milliseconds until the bucket is full. */
+  resetAfterMs(balance: u64, now: u64): u64 {
+    return ceilDiv(balance, this.rate * US_PER_MS);
   }
 
   /** The balance after `cost` was taken. */

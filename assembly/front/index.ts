@@ -8,7 +8,7 @@
 // The caller's checks have run before: `cost` is a whole number from 0 to 2^53-1, `ms` is finite and within the range
 // whose microseconds a double holds exactly.
 
-import { ceilDiv } from '../arithmetic';
+import { US_PER_MS } from '../arithmetic';
 import { ALLOWED, BEHIND, OVERFLOW, balanceOf } from '../decision';
 import { POLICY_WORDS, TOKEN_BUCKET } from '../layout';
 import { SlidingWindowCounter } from '../sliding-window-counter';
@@ -135,7 +135,7 @@ function counted(seat: Seat, decision: u64): u64 {
 
 /** Whole microseconds since the epoch. Time that runs backwards stands still. */
 function setNow(seat: Seat, ms: f64): void {
-  const now = <i64>nearest(ms * 1000) - seat.epoch;
+  const now = <i64>nearest(ms * <f64>US_PER_MS) - seat.epoch;
   if (now > <i64>seat.latest) seat.latest = now;
 }
 
@@ -151,17 +151,9 @@ function spell<T>(seat: Seat, decision: u64, cost: u64): void {
   const now = seat.latest;
   const before = balanceOf(decision);
   const after = decision & ALLOWED ? policy.spent(before, cost) : before;
-  let retryAfter: f64 = 0;
+  let retryAfterMs: f64 = 0;
   if (!(decision & ALLOWED)) {
-    retryAfter = cost > seat.limit ? Infinity : milliseconds(policy.retryAfter(before, now, cost));
+    retryAfterMs = cost > seat.limit ? Infinity : <f64>policy.retryAfterMs(before, now, cost);
   }
-  setResult(
-    <f64>policy.remaining(after, now),
-    retryAfter,
-    milliseconds(policy.resetAfter(after, now)),
-  );
-}
-
-function milliseconds(us: u64): f64 {
-  return <f64>ceilDiv(us, 1000);
+  setResult(<f64>policy.remaining(after, now), retryAfterMs, <f64>policy.resetAfterMs(after, now));
 }
