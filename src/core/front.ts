@@ -1,7 +1,7 @@
 import { instantiateSync } from '@assemblyscript/loader';
 import { SluicegateRangeError } from '../errors.ts';
 import { front as frontBase64, textFront as textFrontBase64 } from './wasm.generated.ts';
-import { compile } from './wasm.ts';
+import { compile, newMemory } from './wasm.ts';
 
 /**
  * The front's functions. `seat` names a limiter; `length` and `number` a key, as `takeKey` says; `ms` is a clock's
@@ -35,7 +35,7 @@ interface FrontGlobals {
 /** Scratch area and more than 65,000 seats. Pages that nobody touches cost address space only. */
 const PAGES = 129;
 
-const memory = new WebAssembly.Memory({ initial: PAGES });
+const memory = newMemory({ initial: PAGES }, 'the front, which all limiters of a thread need');
 const functions = new WebAssembly.Table({ element: 'anyfunc', initial: 1 });
 const instance = instantiateFront();
 // The loader's own `exports` are wrappers; these are the functions themselves, which V8 can inline calls to.

@@ -1,11 +1,11 @@
 import { instantiateSync } from '@assemblyscript/loader';
-import { SluicegateRangeError, SluicegateTypeError } from '../errors.ts';
+import { SluicegateTypeError } from '../errors.ts';
 import { shown } from '../options.ts';
 import type { Rate } from '../rate.ts';
 import type { TableFunctions } from './front.ts';
 import { type Heir, inherit, owner } from './threads.ts';
 import { table as privateBase64, sharedTable as sharedBase64 } from './wasm.generated.ts';
-import { compile } from './wasm.ts';
+import { compile, newMemory, outOfMemory } from './wasm.ts';
 
 interface TableExports extends Record<string, unknown> {
   reserve(maxKeys: number): number;
@@ -170,22 +170,13 @@ function nameBytes(memory: WebAssembly.Memory, exports: TableExports): Uint8Arra
 }
 
 function reserve(maxKeys: number, shared: boolean) {
-  try {
-    // The table grows it once, to its size. A shared one must say beforehand how far it may.
-    const memory = new WebAssembly.Memory(
-      shared ? { initial: 1, maximum: MAX_PAGES, shared } : { initial: 1 },
-    );
-    const exports = instantiate(shared ? sharedModule : privateModule, memory);
-    if (exports.reserve(maxKeys) !== 0) return { memory, exports };
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-  }
-  throw new SluicegateRangeError(
-    'ERR_OUT_OF_MEMORY',
-    `the system gives no memory for maxKeys: ${maxKeys}, about ${Math.ceil((maxKeys * 24) / 2 ** 20)} MiB; ` +
-      'take fewer keys, close other limiters, or allow the process more address space ' +
-      '(each WebAssembly memory reserves about 10 GB of it, see ulimit -v)',
-  );
+  const purpose = `maxKeys: ${maxKeys}, about ${Math.ceil((maxKeys * 24) / 2 ** 20)} MiB`;
+  // The table grows it once, to its size. A shared one must say beforehand how far it may.
+  const descriptor = shared ? { initial: 1, maximum: MAX_PAGES, shared } : { initial: 1 };
+  const memory = newMemory(descriptor, purpose);
+  const exports = instantiate(shared ? sharedModule : privateModule, memory);
+  if (exports.reserve(maxKeys) === 0) throw outOfMemory(purpose);
+  return { memory, exports };
 }
 
 function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): TableExports {
