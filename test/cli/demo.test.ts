@@ -319,3 +319,38 @@ describe('stopping the demo', () => {
     },
   );
 });
+
+interface Body {
+  decider: string;
+}
+type Pooled = RouteStats & { deciders: object[] };
+
+describe('with worker threads', () => {
+  it('admits exactly the limit, however many workers decide', async () => {
+    const pool = new Command(['demo', '--workers', '4'], { PORT: '0' });
+    try {
+      const poolUrl = await pool.url();
+      const login = `${poolUrl}${LOGIN.path}?client=crowd`;
+      const calls = Array.from({ length: 60 }, () => fetch(login, { method: LOGIN.method }));
+      const answers = await Promise.all(calls);
+      const bodies = (await Promise.all(answers.map((answer) => answer.json()))) as Body[];
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(LOGIN.burst);
+      const deciders = new Set(bodies.map(({ decider }) => decider));
+      expect([...deciders].sort()).toEqual(['worker 1', 'worker 2', 'worker 3', 'worker 4']);
+      const { routes } = (await (await fetch(`${poolUrl}/stats`)).json()) as { routes: Pooled[] };
+      const route = routes.find(({ path }) => path === LOGIN.path);
+      expect(route?.stats).toMatchObject({ allowed: LOGIN.burst, denied: 60 - LOGIN.burst });
+      expect(route?.deciders).toHaveLength(4);
+      pool.child.kill('SIGINT');
+      expect(await pool.ended).toMatchObject({ code: 0 });
+    } finally {
+      await pool.stop();
+    }
+  });
+
+  it.each(['0', '65', 'two', ''])('refuses %j as their number', async (workers) => {
+    const { code, stderr } = await new Command(['demo', '--workers', workers]).ended;
+    expect(code).toBe(2);
+    expect(stderr).toContain('--workers must be a whole number from 1 to 64');
+  });
+});

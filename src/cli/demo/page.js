@@ -71,7 +71,7 @@ function nameGauge(gauge, name) {
   gauge.querySelector('meter').setAttribute('aria-label', `${name}: permits left`);
 }
 
-function showRoute(card, { policy, stats, clients }, me) {
+function showRoute(card, { policy, stats, deciders, clients }, me) {
   const mine = clients.find(({ client }) => client === me);
   const { remaining, retryAfterMs, resetAfterMs } = mine ?? {
     remaining: policy.limit,
@@ -88,11 +88,21 @@ function showRoute(card, { policy, stats, clients }, me) {
         : '';
   part(card, 'allowed').textContent = stats.allowed.toLocaleString('en');
   part(card, 'denied').textContent = stats.denied.toLocaleString('en');
+  showDeciders(card, deciders);
   showOthers(
     card,
     policy.limit,
     clients.filter(({ client }) => client !== me),
   );
+}
+
+/** What each worker let through: different numbers every time, the same limit in all. */
+function showDeciders(card, deciders) {
+  const line = part(card, 'deciders');
+  line.hidden = deciders.length < 2;
+  line.textContent = `Allowed by ${deciders
+    .map(({ decider, allowed }) => `${decider}: ${allowed.toLocaleString('en')}`)
+    .join(', ')}`;
 }
 
 function showGauge(gauge, remaining) {

@@ -12,7 +12,8 @@ export interface DemoRoute {
 
 const MAX_KEYS = 10_000;
 
-export function demoRoutes(): DemoRoute[] {
+/** The routes, with limits that worker threads can join where `shared`. */
+export function demoRoutes(shared: boolean): DemoRoute[] {
   return [
     {
       method: 'GET',
@@ -24,6 +25,7 @@ export function demoRoutes(): DemoRoute[] {
         capacity: 10,
         refillPerSecond: 2,
         maxKeys: MAX_KEYS,
+        shared,
       }),
     },
     {
@@ -36,6 +38,7 @@ export function demoRoutes(): DemoRoute[] {
         limit: 10,
         windowMs: 10_000,
         maxKeys: MAX_KEYS,
+        shared,
       }),
     },
     {
@@ -48,6 +51,7 @@ export function demoRoutes(): DemoRoute[] {
         limit: 5,
         windowMs: 60_000,
         maxKeys: MAX_KEYS,
+        shared,
       }),
     },
   ];

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { LocalLimiter } from '../../index.ts';
 import { clientOf, RecentClients } from './clients.ts';
+import type { Answered, Deciders, Tally } from './decide.ts';
 import { rateLimitHeaders } from './headers.ts';
 import { page } from './page.generated.ts';
 import type { DemoRoute } from './routes.ts';
@@ -14,31 +15,37 @@ interface Answer {
 /** What one path answers. */
 interface Resource {
   readonly method: string;
-  readonly answer: (client: string) => Answer;
+  readonly answer: (client: string) => Answer | Promise<Answer>;
 }
 
 /** An HTTP server, not yet listening, over limiters that stay the caller's. */
-export function demoServer(routes: readonly DemoRoute[]): Server {
+export function demoServer(routes: readonly DemoRoute[], deciders: Deciders): Server {
   const recent = new RecentClients();
   const resources = new Map<string, Resource>([
     ['/', { method: 'GET', answer: () => PAGE }],
-    ['/stats', { method: 'GET', answer: (client) => json(200, stats(routes, recent, client)) }],
+    [
+      '/stats',
+      { method: 'GET', answer: (client) => json(200, stats(routes, deciders, recent, client)) },
+    ],
   ]);
-  for (const route of routes) {
+  for (const [i, route] of routes.entries()) {
     const answer = (client: string) => {
       recent.see(client);
-      return limited(route, client);
+      return limited(route, client, deciders.ask(i, client));
     };
     resources.set(route.path, { method: route.method, answer });
   }
-  return createServer((request, response) => {
-    const { status, headers, body } = answerTo(request, resources);
+  return createServer(async (request, response) => {
+    const { status, headers, body } = await answerTo(request, resources);
     const length = { 'Content-Length': Buffer.byteLength(body) };
     response.writeHead(status, { ...headers, ...length }).end(body);
   });
 }
 
-function answerTo(request: IncomingMessage, resources: Map<string, Resource>): Answer {
+function answerTo(
+  request: IncomingMessage,
+  resources: Map<string, Resource>,
+): Answer | Promise<Answer> {
   const [path = '', query = ''] = (request.url ?? '').split('?', 2);
   const resource = resources.get(path);
   if (resource === undefined) return json(404, { error: `Not found: ${path}` });
@@ -55,23 +62,41 @@ function answerTo(request: IncomingMessage, resources: Map<string, Resource>): A
   return resource.answer(client);
 }
 
-function limited({ limiter }: DemoRoute, client: string): Answer {
-  const decision = limiter.tryAcquire(client);
+async function limited(
+  { limiter }: DemoRoute,
+  client: string,
+  asked: Promise<Answered>,
+): Promise<Answer> {
+  const { decision, decider } = await asked;
   const headers = rateLimitHeaders(limiter.policy, decision);
   return decision.allowed
-    ? json(200, { client, ...decision }, headers)
-    : json(429, { error: 'Rate limit exceeded', client, ...decision }, headers);
+    ? json(200, { client, decider, ...decision }, headers)
+    : json(429, { error: 'Rate limit exceeded', client, decider, ...decision }, headers);
 }
 
-function stats(routes: readonly DemoRoute[], recent: RecentClients, you: string): object {
+function stats(
+  routes: readonly DemoRoute[],
+  deciders: Deciders,
+  recent: RecentClients,
+  you: string,
+): object {
   return {
     you,
-    routes: routes.map(({ limiter, ...route }) => ({
+    routes: routes.map(({ limiter, ...route }, i) => ({
       ...route,
       policy: limiter.policy,
-      stats: limiter.stats(),
+      stats: { ...limiter.stats(), ...totals(deciders.tallies(i)) },
+      deciders: deciders.tallies(i),
       clients: recent.latestFirst().map((client) => stateOf(limiter, client)),
     })),
+  };
+}
+
+/** A limiter counts the calls of its own thread only; these are everybody's. */
+function totals(tallies: readonly Tally[]): { allowed: number; denied: number } {
+  return {
+    allowed: tallies.reduce((sum, { allowed }) => sum + allowed, 0),
+    denied: tallies.reduce((sum, { denied }) => sum + denied, 0),
   };
 }
 
