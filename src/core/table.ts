@@ -65,7 +65,8 @@ export interface TableSettings {
 
 /** A table in memory. */
 export interface Table extends Heir {
-  readonly memory: WebAssembly.Memory;
+  /** A WebAssembly.Memory, which not every user's types know. */
+  readonly memory: object;
   readonly policy: TablePolicy;
   readonly name: string;
   readonly maxKeys: number;

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -16,10 +16,11 @@ describe('the README', () => {
     expect(programs.length).toBeGreaterThan(3);
   });
 
-  // In the repository's folder its own name leads to dist/, as for a user who has installed it.
-  it.each(programs)('prints what it says: program $number', ({ code, prints }) => {
-    const args = ['--input-type=module', '--eval', code];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+  // As a file below the repository, where its own name leads to dist/, as for a user who has installed it.
+  it.each(programs)('prints what it says: program $number', ({ code, prints, number }) => {
+    const file = `${root}/build/readme-${number}.mjs`;
+    writeFileSync(file, code);
+    const { stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });
     expect({ stdout, stderr }).toEqual({ stdout: prints, stderr: '' });
   });
 
