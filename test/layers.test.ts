@@ -22,7 +22,7 @@ const LAYERS: Record<string, readonly string[]> = {
 
 /** Packages of others, by layer. Users of the library load what all layers but the command import. */
 const PACKAGES: Record<string, RegExp> = {
-  core: /^@assemblyscript\/loader$/,
+  core: /^(@assemblyscript\/loader|node:worker_threads)$/,
   cli: /^node:/,
 };
 

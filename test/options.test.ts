@@ -114,12 +114,12 @@ describe('a number option', () => {
 
 describe('options', () => {
   it.each<[string, (options: object) => unknown, string]>([
-    ['windowsMs', counter, 'limit, windowMs, name, maxKeys, clock'],
-    ['capacity', counter, 'limit, windowMs, name, maxKeys, clock'],
+    ['windowsMs', counter, 'limit, windowMs, name, maxKeys, shared, clock'],
+    ['capacity', counter, 'limit, windowMs, name, maxKeys, shared, clock'],
     [
       'refillPerSec',
       bucket,
-      'capacity, refillPerSecond, refillTokens, refillIntervalMs, name, maxKeys, clock',
+      'capacity, refillPerSecond, refillTokens, refillIntervalMs, name, maxKeys, shared, clock',
     ],
   ])('with the unknown name %s are refused with the names that are known', (name, make, known) => {
     const fault = faultOf(() => make({ [name]: undefined }));

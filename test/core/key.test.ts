@@ -2,42 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { peek, SCRATCH_SIZE, takeSeat } from '../../src/core/front.ts';
 import { numberOf, takeKey } from '../../src/core/key.ts';
 import type { Key } from '../../src/index.ts';
-import { sipHash13 } from '../model/siphash.ts';
-import { instantiateAssembly } from '../support/assembly.ts';
 import { Random } from '../support/random.ts';
-
-const KEY = [0x0706050403020100n, 0x0f0e0d0c0b0a0908n] as const;
-
-/** A table that keeps nothing but the tag it was asked about. The functions are in the order that the front calls. */
-const TABLE = `
-  let tag: u64 = 0;
-  export function lastTag(): u64 { return tag; }
-  export function acquire(key: u64, now: u64, cost: u64): u64 { return 0; }
-  export function peek(key: u64, now: u64, cost: u64): u64 { tag = key; return 0; }
-  export function refund(key: u64, now: u64, cost: u64): void {}
-  export function reset(key: u64, now: u64): void {}
-  export function live(now: u64): u32 { return 0; }
-  export function algorithm(): u32 { return 1; }
-  export function key0(): u64 { return 0x0706050403020100; }
-  export function key1(): u64 { return 0x0f0e0d0c0b0a0908; }
-  export function epoch(): i64 { return 0; }
-  export function policyWord(index: u32): u64 { return 1; }
-`;
-
-/** The bytes that are hashed for a key: its own, and one for its kind. A number has its seven bytes only. */
-function spelled(key: Key): Uint8Array {
-  if (typeof key === 'number') {
-    const bytes = Buffer.alloc(8);
-    bytes.writeBigUInt64LE(BigInt(key));
-    return bytes.subarray(0, 7);
-  }
-  if (typeof key !== 'string') return Uint8Array.from([...key, 131]);
-  const units = Array.from({ length: key.length }, (_, i) => key.charCodeAt(i));
-  const wide = units.some((unit) => unit > 255);
-  return Uint8Array.from(
-    wide ? [...units.flatMap((unit) => [unit & 255, unit >> 8]), 130] : [...units, 129],
-  );
-}
+import { tagDue, tagRecorder } from '../support/tags.ts';
 
 const LENGTHS = [1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 63, 64, 255, 256, 1_000];
 const AROUND_THE_SCRATCH_AREA = [1, 2, 4].flatMap((times) => {
@@ -50,16 +16,16 @@ describe('a key becomes the keyed hash of its bytes and its kind:', () => {
   const random = new Random(4);
 
   beforeAll(async () => {
-    const { lastTag, memory: _, ...functions } = await instantiateAssembly(TABLE);
-    const seat = takeSeat({}, Object.values(functions));
+    const { functions, lastTag } = await tagRecorder();
+    const seat = takeSeat({}, functions);
     tagOf = (key) => {
       peek(seat.address, takeKey(seat.address, key), numberOf(key), 0, 1);
-      return BigInt.asUintN(64, (lastTag as () => bigint)());
+      return lastTag();
     };
   });
 
   function expectTag(key: Key): void {
-    if (tagOf(key) !== sipHash13(...KEY, spelled(key))) {
+    if (tagOf(key) !== tagDue(key)) {
       expect.fail(`${typeof key} of length ${typeof key === 'number' ? 1 : key.length}`);
     }
   }

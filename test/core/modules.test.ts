@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { front, table } from '../../src/core/wasm.generated.ts';
+import { front, sharedTable, table, textFront } from '../../src/core/wasm.generated.ts';
 import { parseWasm } from '../support/wasm-module.ts';
+
+/** What a module imports, in the order of the names. */
+function importsOf(module: WebAssembly.Module): string[] {
+  return WebAssembly.Module.imports(module)
+    .map(({ module, name, kind }) => `${kind} ${module}.${name}`)
+    .sort();
+}
 
 function builtModule(name: string) {
   const bytes = readFileSync(new URL(`../../build/${name}.wasm`, import.meta.url));
@@ -9,7 +16,9 @@ function builtModule(name: string) {
 }
 
 const FRONT = builtModule('front');
+const TEXT_FRONT = builtModule('textFront');
 const TABLE = builtModule('table');
+const SHARED_TABLE = builtModule('sharedTable');
 
 const KEYED_CALL = 'i32 i32 f64 f64 f64 ->';
 
@@ -17,6 +26,7 @@ const FRONT_FUNCTIONS = {
   connect: 'i32 -> i32',
   isAllowed: `${KEYED_CALL} i32`,
   tryAcquire: `${KEYED_CALL} i32`,
+  force: `${KEYED_CALL} i32`,
   peek: `${KEYED_CALL} i32`,
   refund: KEYED_CALL,
   reset: 'i32 i32 f64 f64 ->',
@@ -30,10 +40,12 @@ const FRONT_FUNCTIONS = {
 
 const OPERATIONS = {
   Acquire: 'i64 i64 i64 -> i64',
+  Force: 'i64 i64 i64 -> i64',
   Peek: 'i64 i64 i64 -> i64',
   Refund: 'i64 i64 i64 ->',
   Reset: 'i64 i64 ->',
   Live: 'i64 -> i32',
+  Bury: 'i32 ->',
 };
 
 const TABLE_FUNCTIONS = {
@@ -45,6 +57,8 @@ const TABLE_FUNCTIONS = {
       Object.entries(OPERATIONS).map(([name, signature]) => [algorithm + name, signature]),
     ),
   ),
+  describeHeader: 'i32 i32 ->',
+  fault: '-> i32',
   memoryBytes: '-> f64',
   evictedIdle: '-> i64',
   overflowed: '-> i64',
@@ -52,48 +66,64 @@ const TABLE_FUNCTIONS = {
   headerEpoch: '-> i64',
   headerKey0: '-> i64',
   headerKey1: '-> i64',
+  headerMaxKeys: '-> i32',
+  headerNameSize: '-> i32',
+  headerOwnClock: '-> i32',
+  headerVersion: '-> i32',
+  horizon: '-> i64',
+  lockTimeouts: '-> i64',
   policyWord: 'i32 -> i64',
 };
 
-describe('the table module', () => {
-  it('imports a memory and nothing else', () => {
-    expect(WebAssembly.Module.imports(TABLE.module)).toEqual([
-      { module: 'env', name: 'memory', kind: 'memory' },
+describe.each([
+  ['private', TABLE, []],
+  ['shared', SHARED_TABLE, ['global thread.owner']],
+])('the table module, %s', (kind, { module, parsed }, more) => {
+  it('imports a memory, and the thread it is in where that matters', () => {
+    expect(importsOf(module)).toEqual([...more, 'memory env.memory']);
+  });
+
+  it('exports these functions, and where the name goes', () => {
+    expect(Object.fromEntries(parsed.signatures)).toEqual(TABLE_FUNCTIONS);
+    const others = WebAssembly.Module.exports(module).filter(({ kind }) => kind !== 'function');
+    expect(others.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      'global NAME',
+      'global NAME_SIZE',
     ]);
   });
 
-  it('exports these functions and nothing else', () => {
-    expect(Object.fromEntries(TABLE.parsed.signatures)).toEqual(TABLE_FUNCTIONS);
-    expect(WebAssembly.Module.exports(TABLE.module)).toHaveLength(TABLE.parsed.signatures.size);
-  });
-
   it('writes nothing into a memory by being instantiated on it', () => {
-    expect(TABLE.parsed).toMatchObject({ hasStart: false, dataSegments: 0, elementSegments: 0 });
-    const memory = new WebAssembly.Memory({ initial: 1 });
+    expect(parsed).toMatchObject({ hasStart: false, dataSegments: 0, elementSegments: 0 });
+    const memory = new WebAssembly.Memory(
+      kind === 'shared' ? { initial: 1, maximum: 32_768, shared: true } : { initial: 1 },
+    );
     const bytes = new Uint8Array(memory.buffer).fill(0xa5);
-    new WebAssembly.Instance(TABLE.module, { env: { memory } });
+    new WebAssembly.Instance(module, { env: { memory }, thread: { owner: 1 } });
     expect(bytes.every((byte) => byte === 0xa5)).toBe(true);
   });
 
   it('has no state of its own: no globals that change, no memory, no table', () => {
-    expect(TABLE.parsed.globals.filter(({ mutable }) => mutable)).toEqual([]);
-    expect(TABLE.parsed).toMatchObject({ definesMemory: false, definesTable: false });
+    expect(parsed.globals.filter(({ mutable }) => mutable)).toEqual([]);
+    expect(parsed).toMatchObject({ definesMemory: false, definesTable: false });
   });
 });
 
-describe('the front module', () => {
-  it('imports a memory and a function table and nothing else', () => {
-    expect(WebAssembly.Module.imports(FRONT.module)).toEqual([
-      { module: 'env', name: 'memory', kind: 'memory' },
-      { module: 'env', name: 'table', kind: 'table' },
-    ]);
+describe.each([
+  ['copying', FRONT, [], {}],
+  [
+    'with string builtins',
+    TEXT_FRONT,
+    ['function wasm:js-string.charCodeAt', 'function wasm:js-string.length'],
+    { sealText: 'i32 externref -> i32' },
+  ],
+])('the front module, %s', (_, { module, parsed }, moreImports, moreFunctions) => {
+  it('imports a memory and a function table and nothing else of ours', () => {
+    expect(importsOf(module)).toEqual([...moreImports, 'memory env.memory', 'table env.table']);
   });
 
   it('exports these functions and some constants', () => {
-    expect(Object.fromEntries(FRONT.parsed.signatures)).toEqual(FRONT_FUNCTIONS);
-    const others = WebAssembly.Module.exports(FRONT.module).filter(
-      ({ kind }) => kind !== 'function',
-    );
+    expect(Object.fromEntries(parsed.signatures)).toEqual({ ...FRONT_FUNCTIONS, ...moreFunctions });
+    const others = WebAssembly.Module.exports(module).filter(({ kind }) => kind !== 'function');
     expect(others.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual([
       'global GROUP',
       'global MAX_KEYS',
@@ -103,19 +133,21 @@ describe('the front module', () => {
   });
 
   it('asks JavaScript for no bigint', () => {
-    expect([...FRONT.parsed.signatures.values()].join()).not.toContain('i64');
+    expect([...parsed.signatures.values()].join()).not.toContain('i64');
   });
 
   it('keeps what it knows in its memory only', () => {
-    expect(FRONT.parsed.globals.filter(({ mutable }) => mutable)).toEqual([]);
-    expect(FRONT.parsed).toMatchObject({ hasStart: false, dataSegments: 0, elementSegments: 0 });
+    expect(parsed.globals.filter(({ mutable }) => mutable)).toEqual([]);
+    expect(parsed).toMatchObject({ hasStart: false, dataSegments: 0, elementSegments: 0 });
   });
 });
 
 describe('the built modules', () => {
   it.each([
     ['front', front, FRONT.bytes],
+    ['textFront', textFront, TEXT_FRONT.bytes],
     ['table', table, TABLE.bytes],
+    ['sharedTable', sharedTable, SHARED_TABLE.bytes],
   ])('are the ones in JavaScript: %s', (_, base64, bytes) => {
     expect(base64).toBe(bytes.toString('base64'));
   });
