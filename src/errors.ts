@@ -8,7 +8,8 @@ export type ErrorCode =
   | 'ERR_INVALID_HANDLE'
   | 'ERR_NOT_SHARED'
   | 'ERR_OUT_OF_MEMORY'
-  | 'ERR_CLOSED';
+  | 'ERR_CLOSED'
+  | 'ERR_LIMITER_UNAVAILABLE';
 
 /** A number outside its range. The message names the option or argument, the value seen and the cure. */
 export class SluicegateRangeError extends RangeError {
@@ -39,5 +40,21 @@ export class LimiterClosedError extends Error {
   constructor(name: string) {
     super(`the limiter "${name}" is closed; make a new one, or close it after its last call`);
     this.name = 'LimiterClosedError';
+  }
+}
+
+/**
+ * A limiter across machines that could not decide: its server was not reached, did not answer in time, or failed.
+ * Nothing is known about the key, so this is no denial. `cause` is the client's or the server's error, where there is one.
+ */
+export class LimiterUnavailableError extends Error {
+  readonly code: ErrorCode = 'ERR_LIMITER_UNAVAILABLE';
+
+  constructor(name: string, reason: string, cause?: unknown) {
+    super(
+      `the limiter "${name}" is unavailable: ${reason}; a TieredLimiter around it decides what happens then`,
+      cause === undefined ? undefined : { cause },
+    );
+    this.name = 'LimiterUnavailableError';
   }
 }

@@ -213,6 +213,56 @@ export function counterPolicy({ limit, windowMs }: WindowRate): {
   return { limit: wholeNumber('limit', limit, 1, largestCounterLimit(windowUs)), windowUs };
 }
 
+/** Limit and length of a window, in microseconds, of an algorithm whose numbers are whole below 2^53. */
+export function windowPolicy({ limit, windowMs }: WindowRate): { limit: number; windowUs: number } {
+  const windowUs = microseconds('windowMs', windowMs);
+  return { limit: wholeNumber('limit', limit, 1, Number.MAX_SAFE_INTEGER), windowUs };
+}
+
+/** Limit and window of a sliding window log, whose running total stays below 2^53 for ten years without a pause. */
+export function logPolicy(options: WindowRate): { limit: number; windowUs: number } {
+  const windowUs = microseconds('windowMs', options.windowMs);
+  const most = Math.floor(Number.MAX_SAFE_INTEGER / Math.ceil(TEN_YEARS_US / windowUs));
+  return { limit: wholeNumber('limit', options.limit, 1, most), windowUs };
+}
+
+/** `bucketPolicy` for arithmetic in doubles, as Redis scripts do it: capacity times microseconds stays below 2^53. */
+export function doubleBucketPolicy(options: TokenBucketRate): { capacity: number; rate: Rate } {
+  const policy = bucketPolicy(options);
+  const { tokens, micros } = policy.rate;
+  const most = BigInt(Number.MAX_SAFE_INTEGER) / micros;
+  if (BigInt(policy.capacity) <= most) return policy;
+  throw new SluicegateRangeError(
+    'ERR_INVALID_OPTION',
+    `capacity must be at most ${most} in Redis, whose numbers are doubles, with a refill of ${tokens} tokens per ` +
+      `${micros} microseconds in lowest terms; got ${policy.capacity}. A rate of rounder numbers allows more`,
+  );
+}
+
+/** The time from empty to full in milliseconds, rounded up. */
+export function fillMs({ capacity, rate }: { capacity: number; rate: Rate }): number {
+  const ceilDiv = (a: bigint, b: bigint) => (a + b - 1n) / b;
+  return Number(ceilDiv(ceilDiv(BigInt(capacity) * rate.micros, rate.tokens), 1000n));
+}
+
+/** What Redis keys begin with. Braces would move the hash tag. */
+export function redisPrefix(prefix: unknown): string {
+  if (typeof prefix !== 'string') {
+    throw new SluicegateTypeError(
+      'ERR_INVALID_OPTION',
+      `prefix must be a string; got ${shown(prefix)}`,
+    );
+  }
+  if (!/^[!-z|~]{1,128}$/.test(prefix)) {
+    throw outOfRange(
+      'prefix',
+      '1 to 128 printable ASCII characters without spaces and { }',
+      prefix,
+    );
+  }
+  return prefix;
+}
+
 /** A clock's reading: finite, and exact in whole microseconds. */
 export function checkReading(ms: unknown): void {
   if (typeof ms === 'number' && ms >= -MAX_CLOCK_MS && ms <= MAX_CLOCK_MS) return;

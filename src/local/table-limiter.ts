@@ -35,6 +35,7 @@ import {
   boolean,
   checkCost,
   checkReading,
+  fillMs,
   limiterName,
   optionalFunction,
   wholeNumber,
@@ -170,11 +171,5 @@ function limitOf(policy: TablePolicy): { limit: number; windowMs: number } {
   if (policy.algorithm === 'slidingWindowCounter') {
     return { limit: policy.limit, windowMs: Math.ceil(policy.windowUs / 1000) };
   }
-  const { capacity, rate } = policy;
-  const fillUs = ceilDiv(BigInt(capacity) * rate.micros, rate.tokens);
-  return { limit: capacity, windowMs: Number(ceilDiv(fillUs, 1000n)) };
-}
-
-function ceilDiv(a: bigint, b: bigint): bigint {
-  return (a + b - 1n) / b;
+  return { limit: policy.capacity, windowMs: fillMs(policy) };
 }

@@ -1,0 +1,25 @@
+export type { ErrorCode } from './errors.ts';
+export {
+  LimiterClosedError,
+  LimiterUnavailableError,
+  SluicegateRangeError,
+  SluicegateTypeError,
+} from './errors.ts';
+export type { Decision, DecisionSource, Key, Policy, RemoteLimiter } from './limiter.ts';
+export {
+  RedisFixedWindowLimiter,
+  type RedisFixedWindowOptions,
+} from './redis/redis-fixed-window-limiter.ts';
+export {
+  RedisSlidingWindowCounterLimiter,
+  type RedisSlidingWindowCounterOptions,
+} from './redis/redis-sliding-window-counter-limiter.ts';
+export {
+  RedisSlidingWindowLimiter,
+  type RedisSlidingWindowOptions,
+} from './redis/redis-sliding-window-limiter.ts';
+export {
+  RedisTokenBucketLimiter,
+  type RedisTokenBucketOptions,
+} from './redis/redis-token-bucket-limiter.ts';
+export type { RedisOptions } from './redis/script-limiter.ts';

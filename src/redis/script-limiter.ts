@@ -1,0 +1,146 @@
+import { LimiterClosedError, LimiterUnavailableError } from '../errors.ts';
+import type { Decision, Key, Policy, RemoteLimiter } from '../limiter.ts';
+import { checkCost, limiterName, redisPrefix, wholeNumber } from '../options.ts';
+import type { Algorithm, Argument, Operation, RedisClient } from './commands.ts';
+import { Deadlines, systemTimers, type Timers } from './deadlines.ts';
+import { keyText, nameText, slotOf } from './key.ts';
+import { Call, type Link, linkOf } from './link.ts';
+
+/** Changes with the meaning of what lies under a key: releases that share a Redis find only what they understand. */
+const LAYOUT = 1;
+const MAX_DEADLINE_MS = 3_600_000;
+const US_PER_MS = 1000;
+
+/** Options of every limiter in Redis. */
+export interface RedisOptions {
+  /** Your own ioredis client, `Redis` or `Cluster`. The limiter sends through it and never closes it. */
+  readonly redis: RedisClient;
+  /**
+   * The same in all processes that share the limit, another for every other limit: it is part of the keys in Redis.
+   * Printable ASCII without `"` and `\`, 1 to 128 characters.
+   */
+  readonly name: string;
+  /** What all keys in Redis begin with. Printable ASCII without spaces and braces. Default `'sluicegate'`. */
+  readonly prefix?: string;
+  /**
+   * Milliseconds, whole, 1 to an hour, in which every call is answered or rejected with a `LimiterUnavailableError`,
+   * whatever state the connection is in. What reaches Redis later than that changes nothing there. Default 50.
+   */
+  readonly deadlineMs?: number;
+}
+
+export const REDIS_OPTIONS = ['redis', 'name', 'prefix', 'deadlineMs'];
+
+/** For tests: not among the options, since it has no name. */
+export const SEAM: unique symbol = Symbol('sluicegate.seam');
+
+/** What tests put in place of the clocks. */
+export interface Seam {
+  readonly timers?: Timers;
+  /** Milliseconds that the scripts take for the server's. */
+  readonly scriptTime?: () => number;
+}
+
+/** What makes one algorithm: the start of its keys and the policy as its script takes it. */
+export interface ScriptPolicy {
+  readonly algorithm: Algorithm;
+  /** What counts cannot be shared across, within one name: the window, or the rate. Never the limit. */
+  readonly unit: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly args: readonly number[];
+}
+
+/** A limiter whose state is one key in Redis and whose every operation is one call of one script. */
+export class ScriptLimiter implements RemoteLimiter {
+  readonly policy: Policy;
+  readonly #algorithm: Algorithm;
+  readonly #args: readonly number[];
+  /** Everything of a Redis key before the user's. */
+  readonly #stem: string;
+  readonly #deadlineMs: number;
+  readonly #link: Link;
+  readonly #timers: Timers;
+  readonly #deadlines: Deadlines;
+  readonly #scriptTime: (() => number) | undefined;
+  #closed = false;
+
+  constructor(
+    { algorithm, unit, limit, windowMs, args }: ScriptPolicy,
+    options: RedisOptions & { readonly [SEAM]?: Seam },
+  ) {
+    const { redis, name, prefix = 'sluicegate', deadlineMs = 50, [SEAM]: seam = {} } = options;
+    this.policy = Object.freeze({ name: limiterName(name), limit, windowMs });
+    this.#stem = `${redisPrefix(prefix)}:${algorithm}:${LAYOUT}:${nameText(name)}:${unit}:`;
+    this.#deadlineMs = wholeNumber('deadlineMs', deadlineMs, 1, MAX_DEADLINE_MS);
+    this.#algorithm = algorithm;
+    this.#args = args;
+    this.#timers = seam.timers ?? systemTimers;
+    this.#scriptTime = seam.scriptTime;
+    this.#deadlines = new Deadlines(this.#timers);
+    this.#link = linkOf(redis, this.#timers);
+  }
+
+  tryAcquire(key: Key, cost = 1): Promise<Decision> {
+    return this.#decide('acquire', key, cost);
+  }
+
+  peek(key: Key, cost = 1): Promise<Decision> {
+    return this.#decide('peek', key, cost);
+  }
+
+  async refund(key: Key, cost = 1): Promise<void> {
+    checkCost(cost);
+    await this.#call('refund', key, Math.min(cost, this.policy.limit));
+  }
+
+  async reset(key: Key): Promise<void> {
+    await this.#call('reset', key, 0);
+  }
+
+  /** Calls in flight are still answered. The client stays open: it is yours. */
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  async #decide(operation: Operation, key: Key, cost: number): Promise<Decision> {
+    checkCost(cost);
+    const { limit } = this.policy;
+    const reply = await this.#call(operation, key, cost);
+    const [allowed, , remaining, retryAfterUs, resetAfterUs] = reply as [1 | 0, ...number[]];
+    const retryAfterMs = cost > limit ? Infinity : Math.ceil((retryAfterUs as number) / US_PER_MS);
+    return {
+      allowed: allowed === 1,
+      limit,
+      remaining: remaining as number,
+      retryAfterMs,
+      retryAfterSeconds: Math.ceil(retryAfterMs / 1000),
+      resetAfterMs: Math.ceil((resetAfterUs as number) / US_PER_MS),
+      source: 'redis',
+    };
+  }
+
+  #call(operation: Operation, key: Key, cost: number): Promise<number[]> {
+    const { name } = this.policy;
+    if (this.#closed) throw new LimiterClosedError(name);
+    const tag = keyText(key);
+    const where = {
+      algorithm: this.#algorithm,
+      key: `${this.#stem}{${tag}}`,
+      slot: this.#link.isCluster ? slotOf(tag) : 0,
+      expiresAt: this.#timers.now() + this.#deadlineMs,
+    };
+    const time = this.#scriptTime;
+    const now = time === undefined ? [] : [Math.round(time() * US_PER_MS)];
+    const args = (notAfter: number): Argument[] => {
+      return [operation, notAfter, cost, ...this.#args, ...now];
+    };
+    return new Promise((resolve, reject) => {
+      const call = new Call(this.#link, where, args, resolve, ({ reason, cause }) => {
+        reject(new LimiterUnavailableError(name, reason, cause));
+      });
+      this.#deadlines.add(call);
+      this.#link.send(call);
+    });
+  }
+}

@@ -1,0 +1,115 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Cluster, Redis, type RedisOptions } from 'ioredis';
+import { until } from './until.ts';
+
+const COMMAND = process.env.REDIS_SERVER ?? 'redis-server';
+const HOST = '127.0.0.1';
+/** A cluster node listens there too, as Redis has it. */
+const BUS_OFFSET = 10_000;
+
+/** A port that nobody listens on, and whose cluster bus port is a port. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, HOST, done));
+  const { port } = server.address() as { port: number };
+  await new Promise((done) => server.close(done));
+  return port + BUS_OFFSET < 65_536 ? port : freePort();
+}
+
+/** A redis-server of our own, which forgets everything when it stops. */
+export class RedisServer {
+  readonly port: number;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'sluicegate-redis-'));
+  readonly #args: readonly string[];
+  readonly #clients: (Redis | Cluster)[] = [];
+  #process: ChildProcess | undefined;
+  #admin: Redis | undefined;
+
+  private constructor(port: number, args: readonly string[]) {
+    this.port = port;
+    this.#args = args;
+  }
+
+  static async start(...args: string[]): Promise<RedisServer> {
+    const server = new RedisServer(await freePort(), args);
+    await server.up();
+    return server;
+  }
+
+  /** Starts it, again if it had stopped: on the same port, with nothing in it. */
+  async up(): Promise<void> {
+    const settings = ['--port', `${this.port}`, '--bind', HOST, '--dir', this.#folder];
+    const volatile = ['--save', '', '--appendonly', 'no', '--enable-debug-command', 'local'];
+    const args = [...settings, ...volatile, ...this.#args];
+    const child = spawn(COMMAND, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    child.stdout?.on('data', (data) => {
+      said += data;
+    });
+    this.#process = child;
+    const redis = this.admin();
+    await until(
+      async () => {
+        if (child.exitCode !== null) throw new Error(`redis-server ended: ${said}`);
+        return (await redis.ping().catch(() => '')) === 'PONG';
+      },
+      { ms: 10_000, what: `redis-server on port ${this.port}` },
+    );
+  }
+
+  /** A connection of the tests' own, which answers errors at once. */
+  admin(): Redis {
+    this.#admin ??= new Redis(this.port, HOST, {
+      retryStrategy: () => 20,
+      maxRetriesPerRequest: 0,
+    }).on('error', () => {});
+    return this.#admin;
+  }
+
+  /** A client that is closed with the server. */
+  client(options: RedisOptions = {}): Redis {
+    const settings = { host: HOST, port: this.port, retryStrategy: () => 20, ...options };
+    const client = new Redis(settings as unknown as string);
+    return this.owns(client.on('error', () => {}));
+  }
+
+  owns<T extends Redis | Cluster>(client: T): T {
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** Ends it like a machine that loses power. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((done) => child.once('exit', done));
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Stops the process where it is; the connections stay. `freeze(false)` lets it go on. */
+  freeze(frozen = true): void {
+    this.#process?.kill(frozen ? 'SIGSTOP' : 'SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    for (const client of this.#clients.splice(0)) client.disconnect();
+    this.#admin?.disconnect();
+    this.#admin = undefined;
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** How often scripts were called, by any client, since the counts were last set to zero. */
+export async function scriptCalls(redis: Redis): Promise<number> {
+  const info = await redis.info('commandstats');
+  return [...info.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)].reduce(
+    (sum, [, calls]) => sum + Number(calls),
+    0,
+  );
+}

@@ -1,0 +1,31 @@
+import type { SEAM, Seam } from '../../src/redis/script-limiter.ts';
+import {
+  RedisFixedWindowLimiter,
+  type RedisOptions,
+  RedisSlidingWindowCounterLimiter,
+  RedisSlidingWindowLimiter,
+  RedisTokenBucketLimiter,
+  type RemoteLimiter,
+} from '../../src/redis.ts';
+
+export type RemotePolicy = RedisOptions & {
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly [SEAM]?: Seam;
+};
+
+export type MakeRemote = (policy: RemotePolicy) => RemoteLimiter;
+
+/** Every limiter in Redis, each with at most `limit` permits at once, all back after `windowMs`. */
+export const REMOTES: readonly (readonly [string, MakeRemote])[] = [
+  ['sliding window log', (policy) => new RedisSlidingWindowLimiter(policy)],
+  ['sliding window counter', (policy) => new RedisSlidingWindowCounterLimiter(policy)],
+  [
+    'token bucket',
+    ({ limit, windowMs, ...rest }) => {
+      const refill = { refillTokens: limit, refillIntervalMs: windowMs };
+      return new RedisTokenBucketLimiter({ capacity: limit, ...refill, ...rest });
+    },
+  ],
+  ['fixed window', (policy) => new RedisFixedWindowLimiter(policy)],
+];
