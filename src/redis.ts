@@ -23,3 +23,7 @@ export {
   type RedisTokenBucketOptions,
 } from './redis/redis-token-bucket-limiter.ts';
 export type { RedisOptions } from './redis/script-limiter.ts';
+export type { AlarmHandlers, DegradedEvent, RecoveredEvent } from './tiered/alarm.ts';
+export type { BreakerOptions } from './tiered/breaker.ts';
+export type { DenialCacheOptions, TieredOptions } from './tiered/options.ts';
+export { TieredLimiter } from './tiered/tiered-limiter.ts';

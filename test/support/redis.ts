@@ -82,10 +82,23 @@ export class RedisServer {
     return client;
   }
 
+  /** Ends it as an operator does. */
+  async shutdown(): Promise<void> {
+    await until(() => {
+      if (!this.#running) return true;
+      return this.admin()
+        .shutdown('NOSAVE')
+        .then(
+          () => !this.#running,
+          () => !this.#running,
+        );
+    });
+  }
+
   /** Ends it like a machine that loses power. */
   async kill(): Promise<void> {
     const child = this.#process;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    if (child === undefined || !this.#running) return;
     const ended = new Promise((done) => child.once('exit', done));
     child.kill('SIGKILL');
     await ended;
@@ -94,6 +107,11 @@ export class RedisServer {
   /** Stops the process where it is; the connections stay. `freeze(false)` lets it go on. */
   freeze(frozen = true): void {
     this.#process?.kill(frozen ? 'SIGSTOP' : 'SIGCONT');
+  }
+
+  get #running(): boolean {
+    const child = this.#process;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
   async stop(): Promise<void> {
