@@ -13,6 +13,8 @@ import { ServerClock } from './server-clock.ts';
 
 /** The first number of a reply that did nothing, since it came too late. */
 const TOO_LATE = -1;
+/** A slot has moved: said by a server, or by the client of a pipeline whose slots are no longer at one node. Nothing ran. */
+const MOVED = /^(MOVED|ASK) |same slots allocation group/;
 /** A slot that moved, and a clock that was not what we took it for: neither call ran, and each can happen once. */
 const RETRIES = 2;
 
@@ -144,7 +146,7 @@ export class Link {
   #onError(call: Call, error: unknown): void {
     if (call.done) return;
     const message = error instanceof Error ? error.message : String(error);
-    if (/^(MOVED|ASK) /.test(message) && call.retries-- > 0) {
+    if (MOVED.test(message) && call.retries-- > 0) {
       call.alone = true;
       this.send(call);
     } else {

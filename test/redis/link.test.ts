@@ -246,7 +246,11 @@ describe('the server clock', () => {
 });
 
 describe('a slot that moves', () => {
-  it.each(['MOVED 1 127.0.0.1:7', 'ASK 1 127.0.0.1:7'])('is followed once: %s', async (message) => {
+  it.each([
+    'MOVED 1 127.0.0.1:7',
+    'ASK 1 127.0.0.1:7',
+    'All keys in the pipeline should belong to the same slots allocation group',
+  ])('is followed once: %s', async (message) => {
     const { client, limiter } = build();
     await limiter.tryAcquire('ann');
     const faults = [new Error(message)];
