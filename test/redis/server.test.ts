@@ -286,6 +286,70 @@ describe.each(REMOTES)('%s', (_, make) => {
   });
 });
 
+describe('the sliding window log in Redis', () => {
+  const make = REMOTES[0][1];
+  const clocked = (limit: number) => {
+    const clock = new ManualClock(NOON_MS);
+    const redis = server.client();
+    const options = { name: 'log', limit, windowMs: 1_000, deadlineMs: DEADLINE_MS, redis };
+    return { clock, limiter: make({ ...options, [SEAM]: { scriptTime: clock.now } }) };
+  };
+  const members = async () => {
+    const admin = server.admin();
+    return admin.zcard((await admin.keys('*'))[0] as string);
+  };
+
+  it('keeps one member a call, whatever the cost', async () => {
+    const { limiter } = clocked(1_000_000);
+    for (const cost of [1, 1_000, 100_000]) await limiter.tryAcquire('ann', cost);
+    expect(await members()).toBe(3);
+    await limiter.refund('ann', 100_500);
+    expect(await members()).toBe(2);
+    expect((await limiter.peek('ann', 0)).remaining).toBe(1_000_000 - 501);
+  });
+
+  it('forgets what has left the window, a bounded part of it at a time', async () => {
+    const { limiter, clock } = clocked(1_000);
+    for (let i = 0; i < 250; i++) await limiter.tryAcquire('ann');
+    clock.advance(999);
+    await limiter.tryAcquire('ann');
+    clock.advance(1);
+    const counts: number[] = [];
+    for (let i = 0; i < 4; i++) {
+      await limiter.tryAcquire('ann');
+      counts.push(await members());
+    }
+    expect(counts).toEqual([152, 53, 4, 5]);
+    clock.advance(1_000);
+    await limiter.tryAcquire('ann');
+    expect(await members()).toBe(1);
+  });
+
+  it('is never above the limit when its running total starts over', async () => {
+    const { limiter, clock } = clocked(100);
+    await limiter.tryAcquire('ann', 30);
+    const admin = server.admin();
+    const key = (await admin.keys('*'))[0] as string;
+    await admin.del(key);
+    const total = `${Number.MAX_SAFE_INTEGER}`;
+    await admin.zadd(key, NOON_MS * 1000, `${total} ${'30'.padStart(16, '0')}`);
+    clock.advance(500);
+    expect(await limiter.tryAcquire('ann', 20)).toMatchObject({ allowed: true, remaining: 50 });
+    clock.advance(500);
+    expect(await limiter.tryAcquire('ann', 51)).toMatchObject({ allowed: false, remaining: 50 });
+    clock.advance(500);
+    expect(await limiter.tryAcquire('ann', 100)).toMatchObject({ allowed: true });
+  });
+
+  it('refuses to count members that are not its own', async () => {
+    const { limiter } = clocked(100);
+    await limiter.tryAcquire('ann');
+    const key = (await server.admin().keys('*'))[0] as string;
+    await server.admin().zadd(key, 2 ** 53, 'foreign');
+    await expect(limiter.tryAcquire('ann')).rejects.toThrow('members that are not ours');
+  });
+});
+
 describe('a foreign string under the key', () => {
   it.each(REMOTES.slice(1))('is taken for nothing and gets a TTL: %s', async (_, make) => {
     const limiter = make({ name: 't', limit: 5, windowMs: 60_000, redis: server.client() });

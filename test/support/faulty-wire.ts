@@ -16,7 +16,7 @@ const HOST = '127.0.0.1';
 export class FaultyWire {
   delayMs = 0;
   port = 0;
-  readonly #target: number;
+  #target: number;
   readonly #links = new Set<Wire>();
   #server: Server | undefined;
   #mode: ProxyMode = 'pass';
@@ -43,6 +43,11 @@ export class FaultyWire {
     if (before === 'refuse' && mode !== 'refuse') await this.#listen();
     if (before === 'silent') for (const link of this.#links) link.letGo();
     if (before === 'half-open') for (const link of this.#links) link.retransmit();
+  }
+
+  /** New connections go to another server from now on, like a name that has moved. */
+  retarget(port: number): void {
+    this.#target = port;
   }
 
   async close(): Promise<void> {

@@ -17,7 +17,8 @@ export type RemotePolicy = RedisOptions & {
 export type MakeRemote = (policy: RemotePolicy) => RemoteLimiter;
 
 /** Every limiter in Redis, each with at most `limit` permits at once, all back after `windowMs`. */
-export const REMOTES: readonly (readonly [string, MakeRemote])[] = [
+type Remote = readonly [string, MakeRemote];
+export const REMOTES: readonly [Remote, Remote, Remote, Remote] = [
   ['sliding window log', (policy) => new RedisSlidingWindowLimiter(policy)],
   ['sliding window counter', (policy) => new RedisSlidingWindowCounterLimiter(policy)],
   [
