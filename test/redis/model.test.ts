@@ -146,6 +146,42 @@ describe('the scripts answer like the model, and like the limiter in process', (
   });
 });
 
+/** The inverse of `a` modulo `m`, by Euclid. */
+function inverse(a: bigint, m: bigint): bigint {
+  let [r0, r1, t0, t1] = [m, a % m, 0n, 1n];
+  while (r1 > 0n) [r0, r1, t0, t1] = [r1, r0 % r1, t1, t0 - (r0 / r1) * t1];
+  return ((t0 % m) + m) % m;
+}
+
+it('the counter divides exactly where the product is one off a multiple and far above 2^53', async () => {
+  const limit = 33_554_431;
+  const windowUs = BigInt(DAY_MS) * 1000n;
+  const random = new Random(53);
+  let atUs = 0n;
+  const clock = () => Number(atUs) / 1000;
+  const { remote: makeRemote, model: makeModel } = counter(limit, DAY_MS);
+  const remote = makeRemote(clock, 'one off');
+  const model = makeModel(clock);
+  const checks: Promise<void>[] = [];
+  for (let i = 0; i < 400; i++) {
+    // Coprime to a day of microseconds, whose prime factors are 2, 3 and 5.
+    const previous = random.below(1_000_000) * 30 + 1 + random.below(100) * 30;
+    const off = i % 2 === 0 ? 1n : windowUs - 1n;
+    const left = (inverse(BigInt(previous), windowUs) * off) % windowUs;
+    const start = (20_000n + 3n * BigInt(i)) * windowUs;
+    const ask = (method: 'tryAcquire' | 'peek', cost: number) => {
+      const due = model[method]('ann', cost);
+      const place = `${previous} before, ${left} us left, ${method} ${cost}`;
+      checks.push(remote[method]('ann', cost).then((got) => compare(got, due, place)));
+    };
+    atUs = start;
+    ask('tryAcquire', previous);
+    atUs = start + 2n * windowUs - left;
+    for (const cost of [1, limit - previous, limit]) ask('peek', cost);
+  }
+  await Promise.all(checks);
+});
+
 function compare(
   got: Decision | undefined,
   due: ReturnType<ModelLimiter['peek']> | undefined,
