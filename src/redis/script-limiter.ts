@@ -91,7 +91,7 @@ export class ScriptLimiter implements RemoteLimiter {
 
   async refund(key: Key, cost = 1): Promise<void> {
     checkCost(cost);
-    await this.#call('refund', key, Math.min(cost, this.policy.limit));
+    await this.#call('refund', key, cost);
   }
 
   async reset(key: Key): Promise<void> {

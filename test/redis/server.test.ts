@@ -145,6 +145,11 @@ describe.each(REMOTES)('%s', (_, make) => {
     const key = await keyOf();
     const state = await server.admin().dumpBuffer(key);
     const ttl = await server.admin().pttl(key);
+    const writes = async () => {
+      const info = await server.admin().info('persistence');
+      return /rdb_changes_since_last_save:(\d+)/.exec(info)?.[1];
+    };
+    const writesBefore = await writes();
     await new Promise((done) => setTimeout(done, 20));
     for (const cost of [2, 5, 6, 2 ** 52]) {
       expect(await limiter.tryAcquire('ann', cost)).toMatchObject({ allowed: false });
@@ -155,6 +160,7 @@ describe.each(REMOTES)('%s', (_, make) => {
     await limiter.tryAcquire('cid', 0);
     await limiter.tryAcquire('cid', 6);
     await limiter.refund('cid', 6);
+    expect(await writes()).toBe(writesBefore);
     expect(await server.admin().dumpBuffer(key)).toEqual(state);
     expect(await server.admin().pttl(key)).toBeLessThan(ttl);
     expect(await server.admin().dbsize()).toBe(1);
@@ -347,6 +353,33 @@ describe('the sliding window log in Redis', () => {
     const key = (await server.admin().keys('*'))[0] as string;
     await server.admin().zadd(key, 2 ** 53, 'foreign');
     await expect(limiter.tryAcquire('ann')).rejects.toThrow('members that are not ours');
+  });
+});
+
+describe('a Redis that evicts keys', () => {
+  it('goes on deciding, and forgets', async () => {
+    const admin = server.admin();
+    const [, make] = REMOTES[2];
+    const redis = server.client();
+    const limiter = make({
+      name: 't',
+      limit: 5,
+      windowMs: 3_600_000,
+      deadlineMs: DEADLINE_MS,
+      redis,
+    });
+    await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    const used = Number(/used_memory:(\d+)/.exec(await admin.info('memory'))?.[1]);
+    await admin.config('SET', 'maxmemory', `${used + 200_000}`);
+    try {
+      const answers = await Promise.all(all(5_000, (i) => limiter.tryAcquire(`invented ${i}`)));
+      expect(allowedOf(answers)).toBe(5_000);
+      const evicted = /evicted_keys:(\d+)/.exec(await admin.info('stats'))?.[1];
+      expect(Number(evicted)).toBeGreaterThan(0);
+    } finally {
+      await admin.config('SET', 'maxmemory', '0');
+      await admin.config('SET', 'maxmemory-policy', 'noeviction');
+    }
   });
 });
 
