@@ -1,70 +1,47 @@
---[[ One sliding window, exact: at most limit permits in any span of the window's length. One atomic step.
-  KEYS[1] log       sorted set, one member a call: score = its microsecond, member = "total cost", both over 16 digits
-  ARGV[1] op        acquire: take cost permits or none | peek: only say | refund: give cost back, the newest first |
-                    reset: as new
-  ARGV[2] notAfter  this server's microsecond from which on nothing may happen any more: nobody waits for the answer
-  ARGV[3] cost      permits, whole, >= 0; 0 only looks
-  ARGV[4] limit     permits a window, whole, >= 1
-  ARGV[5] window    microseconds
-  ARGV[6] now       microseconds in place of TIME; only tests give it, and keys then live for an hour
-  Returns { 1 allowed or done | 0 denied, TIME, remaining, retryAfter us, resetAfter us }, or { -1, TIME } if too late
+--[[ Sliding windows, exact: at most limit permits in any span of the window's length. One atomic step for all keys of a
+call.
+  KEYS[i] log       sorted set, one member a call: score = its microsecond, member = "total cost", both over 16 digits
+  ARGV[1] notAfter  this server's microsecond from which on nothing may happen any more: nobody waits for the answer
+  ARGV[2] now       microseconds in place of TIME; only tests give it, and keys then live for an hour; else empty
+  ARGV[3] limit     permits a window, whole, >= 1
+  ARGV[4] window    microseconds
+  then for each key, two of ARGV:
+    op    acquire: take cost permits or none | peek: only say | refund: give cost back, the newest first | reset: as new
+    cost  permits, whole, >= 0; 0 only looks
+  Returns TIME, then for each key four: 1 allowed or done | 0 denied | -1 fault, remaining or the fault, retryAfter us,
+  resetAfter us. Returns TIME alone if it is too late.
   Writes nothing on a denial, except that a lost TTL is set again.
 
 A member's total is the sum of all costs up to and with its own. So totals grow with rank, no two members are the same,
 and the permits of any stretch of the log are one subtraction: the window's sum costs no walk over the window, and the
 member that has to leave before cost permits are free is found by bisection. Every step is O(log n), for a cost of a
 thousand as for one. Members that have left the window go at most TRIM at a time, so that no call pays for all. ]]
-local log, op, notAfter, cost = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local limit, window = tonumber(ARGV[4]), tonumber(ARGV[5])
+local notAfter, given, limit, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local TRIM = 100
 
 local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
-if now > notAfter then return { -1, now } end
-local clock, given = now, tonumber(ARGV[6])
-now = given or now
+local clock = time[1] * 1000000 + time[2]
+if clock > notAfter then return { clock } end
+local now = given or clock
 
-if op == 'reset' then
-  redis.call('UNLINK', log)
-  return { 1, clock }
-end
+-- Milliseconds for a TTL, as text: Lua itself would write 1e+15.
+local function lifetime(us) return given and 3600000 or string.format('%.0f', math.max(1, math.ceil(us / 1000))) end
+
+-- ioredis 6 reads integers above 2^53 - 48 one off.
+local function exact(number) return number < 4503599627370496 and number or string.format('%.0f', number) end
 
 local function parse(member)
   local total, own = string.match(member, '^(%d+) (%d+)$')
-  if not total then error('the sorted set holds members that are not ours') end
   return tonumber(total), tonumber(own)
 end
 
--- The sum up to the newest member, and before the oldest one that is still in the window.
-local total, before, oldest = 0, 0, nil
-local newest = redis.call('ZRANGE', log, -1, -1, 'WITHSCORES')
-local latest = tonumber(newest[2]) or now
--- A clock that was set back counts as standing still.
-local at = math.max(now, latest)
-if newest[1] and latest > at - window then
-  total = parse(newest[1])
-  oldest = redis.call('ZRANGEBYSCORE', log, '(' .. string.format('%.0f', at - window), '+inf', 'LIMIT', 0, 1)[1]
-  local first, own = parse(oldest)
-  before = first - own
-end
-local used = total - before
-
-local function whole(number) return string.format('%.0f', number) end
-
--- ioredis 6 reads integers above 2^53 - 48 one off.
-local function exact(number) return number < 4503599627370496 and number or whole(number) end
-
-local function milliseconds()
-  return given and 3600000 or whole(math.max(1, math.ceil((latest + window - now) / 1000)))
+local function add(log, score, total, own)
+  redis.call('ZADD', log, string.format('%.0f', score), string.format('%016.0f %016.0f', total, own))
 end
 
-local function add(score, sum, own)
-  redis.call('ZADD', log, whole(score), string.format('%016.0f %016.0f', sum, own))
-end
-
--- Rank, member and score of the first member in the window whose total is at least `sum`; there is one, and no later
+-- Rank, member and score of the first member from `oldest` on whose total is at least `sum`; there is one, and no later
 -- than `most` members after the oldest.
-local function reaching(sum, most)
+local function reaching(log, oldest, sum, most)
   local low = redis.call('ZRANK', log, oldest)
   local high = math.min(low + most, redis.call('ZCARD', log) - 1)
   while low < high do
@@ -75,51 +52,84 @@ local function reaching(sum, most)
   return low, found[1], tonumber(found[2])
 end
 
-if op == 'refund' then
-  local back = math.min(cost, used)
-  if back == used then
-    redis.call('UNLINK', log)
-  elseif back > 0 then
-    local kept = total - back
-    local rank, member, score = reaching(kept + 1, used)
-    local sum, own = parse(member)
-    redis.call('ZREMRANGEBYRANK', log, rank, -1)
-    if sum - own < kept then add(score, kept, kept - (sum - own)) end
-    redis.call('PEXPIRE', log, milliseconds())
-  end
-  return { 1, clock }
+local function refund(log, oldest, total, used, back, latest)
+  if back == used then return redis.call('UNLINK', log) end
+  local kept = total - back
+  local rank, member, score = reaching(log, oldest, kept + 1, used)
+  local sum, own = parse(member)
+  redis.call('ZREMRANGEBYRANK', log, rank, -1)
+  if sum - own < kept then add(log, score, kept, kept - (sum - own)) end
+  redis.call('PEXPIRE', log, lifetime(latest + window - now))
 end
 
-local allowed = cost == 0 or cost <= limit - used
-local retryAfter = 0
-if allowed and cost > 0 then
-  used, latest = used + cost, at
-  if op == 'acquire' then
-    if not oldest then
-      redis.call('UNLINK', log)
-      total = 0
-    else
-      local gone = redis.call('ZRANK', log, oldest)
-      if gone > 0 then redis.call('ZREMRANGEBYRANK', log, 0, math.min(gone, TRIM) - 1) end
-    end
-    -- Totals last for ten years of a log that is never empty. Then all of the window becomes one member, of now.
-    if total + cost < 9007199254740992 then
-      add(at, total + cost, cost)
-    else
-      redis.call('UNLINK', log)
-      add(at, used, used)
-    end
-    redis.call('PEXPIRE', log, milliseconds())
+local function take(log, oldest, total, used, cost, at)
+  if not oldest then
+    redis.call('UNLINK', log)
+    total = 0
+  else
+    local gone = redis.call('ZRANK', log, oldest)
+    if gone > 0 then redis.call('ZREMRANGEBYRANK', log, 0, math.min(gone, TRIM) - 1) end
   end
-elseif not allowed then
+  -- Totals last for ten years of a log that is never empty. Then all of the window becomes one member, of now.
+  if total + cost < 9007199254740992 then
+    add(log, at, total + cost, cost)
+  else
+    redis.call('UNLINK', log)
+    add(log, at, used + cost, used + cost)
+  end
+  redis.call('PEXPIRE', log, lifetime(at + window - now))
+end
+
+local function decide(log, op, cost)
+  if op == 'reset' then
+    redis.call('UNLINK', log)
+    return 1, 0, 0, 0
+  end
+
+  local newest = redis.pcall('ZRANGE', log, -1, -1, 'WITHSCORES')
+  if newest.err then return -1, newest.err, 0, 0 end
+  local latest = tonumber(newest[2]) or now
+  -- A clock that was set back counts as standing still.
+  local at = math.max(now, latest)
+  -- The sum up to the newest member, and before the oldest one that is still in the window.
+  local total, before, oldest = 0, 0, nil
+  if newest[1] and latest > at - window then
+    oldest = redis.call('ZRANGEBYSCORE', log, string.format('(%.0f', at - window), '+inf', 'LIMIT', 0, 1)[1]
+    local first, own = parse(oldest)
+    total = parse(newest[1])
+    if not first or not total then return -1, 'the sorted set holds members that are not ours', 0, 0 end
+    before = first - own
+  end
+  local used = total - before
+
+  if op == 'refund' then
+    if used > 0 and cost > 0 then refund(log, oldest, total, used, math.min(cost, used), latest) end
+    return 1, 0, 0, 0
+  end
+
+  if cost == 0 or cost <= limit - used then
+    if cost > 0 then
+      if op == 'acquire' then take(log, oldest, total, used, cost, at) end
+      used, latest = used + cost, at
+    end
+    return 1, exact(math.max(0, limit - used)), 0, used > 0 and latest + window - now or 0
+  end
+
+  local retryAfter = 0
   if cost <= limit then
     -- Each member frees a permit at least, so the one that frees enough is no further on than the permits wanting.
     local wanting = used - (limit - cost)
-    local _, _, score = reaching(before + wanting, wanting - 1)
+    local _, _, score = reaching(log, oldest, before + wanting, wanting - 1)
     retryAfter = score + window - now
   end
-  if op == 'acquire' and redis.call('PTTL', log) == -1 then redis.call('PEXPIRE', log, milliseconds()) end
+  local resetAfter = used > 0 and latest + window - now or 0
+  if op == 'acquire' and redis.call('PTTL', log) == -1 then redis.call('PEXPIRE', log, lifetime(resetAfter)) end
+  return 0, exact(math.max(0, limit - used)), retryAfter, resetAfter
 end
 
-local resetAfter = used > 0 and latest + window - now or 0
-return { allowed and 1 or 0, clock, exact(math.max(0, limit - used)), retryAfter, resetAfter }
+local reply = { clock }
+for i, key in ipairs(KEYS) do
+  local n = 4 * i
+  reply[n - 2], reply[n - 1], reply[n], reply[n + 1] = decide(key, ARGV[2 * i + 3], tonumber(ARGV[2 * i + 4]))
+end
+return reply

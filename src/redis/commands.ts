@@ -9,7 +9,7 @@ export type Algorithm = keyof typeof scripts;
 export type Operation = 'acquire' | 'peek' | 'refund' | 'reset';
 export type Argument = string | number;
 
-type Command = (key: string, ...args: Argument[]) => Promise<unknown>;
+type Command = (...args: Argument[]) => Promise<unknown>;
 type Pipeline = Record<string, Command> & { exec(): Promise<[Error | null, unknown][] | null> };
 
 /** By its text, so that two releases in one process do not take each other's command. */
@@ -20,24 +20,32 @@ const commandNames = Object.fromEntries(
   }),
 ) as Record<Algorithm, string>;
 
+const manyName = (algorithm: Algorithm) => `${commandNames[algorithm]}:many`;
+
 /**
  * Makes the scripts commands of the client. With a fixed number of keys ioredis finds the slot and sends a script again
- * that a server has lost, also in bursts, in pipelines and in a cluster.
+ * that a server has lost, also in bursts, in pipelines and in a cluster. Many keys go to single servers only.
  */
 export function defineCommands(client: RedisClient): void {
-  for (const [algorithm, lua] of Object.entries(scripts)) {
-    client.defineCommand(commandNames[algorithm as Algorithm], { numberOfKeys: 1, lua });
+  for (const [name, lua] of Object.entries(scripts)) {
+    const algorithm = name as Algorithm;
+    client.defineCommand(commandNames[algorithm], { numberOfKeys: 1, lua });
+    if (!client.isCluster) client.defineCommand(manyName(algorithm), { lua });
   }
 }
 
+/** Calls the script once for all keys, which a cluster takes one of. */
 export function sendCommand(
   client: RedisClient,
   algorithm: Algorithm,
-  key: string,
-  args: Argument[],
+  keys: readonly string[],
+  args: readonly Argument[],
 ): Promise<unknown> {
   const commands = client as unknown as Record<string, Command>;
-  return (commands[commandNames[algorithm]] as Command).call(client, key, ...args);
+  const [key = ''] = keys;
+  return keys.length === 1
+    ? (commands[commandNames[algorithm]] as Command).call(client, key, ...args)
+    : (commands[manyName(algorithm)] as Command).call(client, keys.length, ...keys, ...args);
 }
 
 /**
@@ -48,7 +56,7 @@ export async function sendAlone(
   client: RedisClient,
   algorithm: Algorithm,
   key: string,
-  args: Argument[],
+  args: readonly Argument[],
 ): Promise<unknown> {
   const pipeline = client.pipeline() as unknown as Pipeline;
   (pipeline[commandNames[algorithm]] as Command).call(pipeline, key, ...args);

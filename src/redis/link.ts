@@ -1,83 +1,23 @@
 import { SluicegateTypeError } from '../errors.ts';
 import { shown } from '../options.ts';
+import type { Call, Lane } from './call.ts';
 import {
-  type Algorithm,
   type Argument,
   defineCommands,
   type RedisClient,
   sendAlone,
   sendCommand,
 } from './commands.ts';
-import type { Expiring, Timers } from './deadlines.ts';
+import type { Timers } from './deadlines.ts';
 import { ServerClock } from './server-clock.ts';
 
-/** The first number of a reply that did nothing, since it came too late. */
-const TOO_LATE = -1;
+/** Numbers of a reply for each key, after the time. */
+const ANSWER_SIZE = 4;
+const FAULT = -1;
+/** Keys that one call of a script takes: Redis does nothing else for about 5 microseconds a key. */
+const MAX_BATCH = 32;
 /** A slot has moved: said by a server, or by the client of a pipeline whose slots are no longer at one node. Nothing ran. */
 const MOVED = /^(MOVED|ASK) |same slots allocation group/;
-/** A slot that moved, and a clock that was not what we took it for: neither call ran, and each can happen once. */
-const RETRIES = 2;
-
-/** Why a call has no answer. */
-export interface Failure {
-  readonly reason: string;
-  readonly cause?: unknown;
-}
-
-/** One call in flight. Settled once; whatever comes after that is dropped. */
-export class Call implements Expiring {
-  readonly algorithm: Algorithm;
-  readonly key: string;
-  readonly slot: number;
-  readonly args: (notAfter: number) => Argument[];
-  readonly expiresAt: number;
-  retries = RETRIES;
-  alone = false;
-  /** Where it waits to be sent. */
-  queue: Set<Call> | undefined;
-  #settle: { onReply(reply: number[]): void; onFailure(failure: Failure): void } | undefined;
-  readonly #link: Link;
-
-  constructor(
-    link: Link,
-    where: { algorithm: Algorithm; key: string; slot: number; expiresAt: number },
-    args: (notAfter: number) => Argument[],
-    onReply: (reply: number[]) => void,
-    onFailure: (failure: Failure) => void,
-  ) {
-    this.#link = link;
-    this.algorithm = where.algorithm;
-    this.key = where.key;
-    this.slot = where.slot;
-    this.expiresAt = where.expiresAt;
-    this.args = args;
-    this.#settle = { onReply, onFailure };
-  }
-
-  get done(): boolean {
-    return this.#settle === undefined;
-  }
-
-  reply(reply: number[]): void {
-    this.#take()?.onReply(reply);
-  }
-
-  fail(reason: string, cause?: unknown): void {
-    this.#take()?.onFailure({ reason, cause });
-  }
-
-  expire(): void {
-    this.fail(`no answer in time (the client is "${this.#link.status}")`);
-  }
-
-  #take() {
-    const settle = this.#settle;
-    this.#settle = undefined;
-    this.queue?.delete(this);
-    this.queue = undefined;
-    return settle;
-  }
-}
 
 /**
  * What all limiters on one client share: its scripts, what is known of the servers' clocks, and the calls that wait for
@@ -101,56 +41,98 @@ export class Link {
     defineCommands(client);
   }
 
+  /** The client's word for the state of its connection. */
   get status(): string {
     return this.#client.status;
   }
 
-  /** Sends the call, or keeps it until it can be sent. */
+  /** Sends the call, with others of its tick and limiter, or keeps it until it can be sent. */
   send(call: Call): void {
     const { status } = this.#client;
     if (status === 'end') call.fail('the client was closed');
     else if (status !== 'ready') this.#awaitConnection(call);
     else if (!this.#clock.known) this.#awaitTime(call);
-    else this.#sendNow(call);
+    else if (this.isCluster || call.alone) this.#sendNow(call.lane, [call]);
+    else this.#batch(call);
   }
 
-  #sendNow(call: Call): void {
+  /** Calls of one tick go in one call of their script: that saves both sides most of the work. */
+  #batch(call: Call): void {
+    const { lane } = call;
+    const [first] = lane.waiting;
+    if (first !== undefined && first.question.now !== call.question.now) this.#flush(lane);
+    lane.waiting.push(call);
+    if (lane.waiting.length === MAX_BATCH) this.#flush(lane);
+    else if (lane.waiting.length === 1) process.nextTick(this.#flush, lane);
+  }
+
+  readonly #flush = (lane: Lane): void => {
+    const calls = lane.waiting;
+    if (calls.length === 0) return;
+    lane.waiting = [];
+    this.#sendNow(lane, calls);
+  };
+
+  #sendNow(lane: Lane, calls: Call[]): void {
+    const client = this.#client;
+    const [first] = calls as [Call];
+    const { slot, now } = first.question;
+    const keys: string[] = [];
+    const each: Argument[] = [];
+    let expiresAt = Infinity;
+    for (const { question } of calls) {
+      keys.push(question.key);
+      each.push(question.operation, question.cost);
+      if (question.expiresAt < expiresAt) expiresAt = question.expiresAt;
+    }
     const sentUs = this.#timers.now() * 1000;
-    const args = call.args(this.#clock.serverTime(call.slot, call.expiresAt * 1000));
-    const send = call.alone ? sendAlone : sendCommand;
+    const notAfter = this.#clock.serverTime(slot, expiresAt * 1000);
+    const args = [notAfter, now, ...lane.policy, ...each];
     try {
-      send(this.#client, call.algorithm, call.key, args).then(
-        (reply) => this.#onReply(call, reply, sentUs),
-        (error) => this.#onError(call, error),
+      const reply = first.alone
+        ? sendAlone(client, lane.algorithm, first.question.key, args)
+        : sendCommand(client, lane.algorithm, keys, args);
+      reply.then(
+        (numbers) => this.#onReply(calls, numbers, sentUs),
+        (error) => this.#onError(calls, error),
       );
     } catch (error) {
       // A cluster client throws where no node serves the slot.
-      this.#onError(call, error);
+      this.#onError(calls, error);
     }
   }
 
-  #onReply(call: Call, reply: unknown, sentUs: number): void {
-    if (call.done) return;
-    const numbers = numbersOf(reply);
-    if (numbers === undefined) {
-      call.fail(`Redis answered ${shown(reply)}`, reply);
+  #onReply(calls: Call[], reply: unknown, sentUs: number): void {
+    if (!isReply(reply, calls.length)) {
+      for (const call of calls) call.fail(`Redis answered ${shown(reply)}`, reply);
       return;
     }
     const answeredUs = this.#timers.now() * 1000;
-    this.#clock.learn(call.slot, numbers[1] as number, sentUs, answeredUs);
-    if (numbers[0] !== TOO_LATE) call.reply(numbers);
-    else if (answeredUs < call.expiresAt * 1000 && call.retries-- > 0) this.send(call);
-    else call.fail('it reached the server too late');
+    const { slot } = (calls[0] as Call).question;
+    this.#clock.learn(slot, Number(reply[0]), sentUs, answeredUs);
+    if (reply.length === 1) this.#onTooLate(calls, answeredUs);
+    else for (const [i, call] of calls.entries()) answer(call, reply, 1 + i * ANSWER_SIZE);
   }
 
-  #onError(call: Call, error: unknown): void {
-    if (call.done) return;
+  /** Nobody waits for them any more, or the server's clock was not what we took it for. */
+  #onTooLate(calls: Call[], nowUs: number): void {
+    for (const call of calls) {
+      if (call.done) continue;
+      if (nowUs < call.expiresAt * 1000 && call.takeRetry()) this.send(call);
+      else call.fail('it reached the server too late');
+    }
+  }
+
+  #onError(calls: Call[], error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    if (MOVED.test(message) && call.retries-- > 0) {
-      call.alone = true;
-      this.send(call);
-    } else {
-      call.fail(message, error);
+    for (const call of calls) {
+      if (call.done) continue;
+      if (MOVED.test(message) && call.takeRetry()) {
+        call.alone = true;
+        this.send(call);
+      } else {
+        call.fail(message, error);
+      }
     }
   }
 
@@ -188,7 +170,7 @@ export class Link {
       },
       (error) => {
         this.#askedAt = -Infinity;
-        for (const waiting of this.#unsynced) this.#onError(waiting, error);
+        this.#onError([...this.#unsynced], error);
       },
     );
   }
@@ -208,10 +190,25 @@ function wait(call: Call, queue: Set<Call>): void {
   queue.add(call);
 }
 
-function numbersOf(reply: unknown): number[] | undefined {
-  if (!Array.isArray(reply) || reply.length < 2) return undefined;
-  const numbers = reply.map(Number);
-  return numbers.every(Number.isFinite) ? numbers : undefined;
+/** The server's time, and then either nothing or an answer for each call. Clients with `stringNumbers` have strings. */
+function isReply(reply: unknown, calls: number): reply is (number | string)[] {
+  if (!Array.isArray(reply) || !Number.isFinite(Number(reply[0]))) return false;
+  return reply.length === 1 || reply.length === 1 + calls * ANSWER_SIZE;
+}
+
+function answer(call: Call, reply: readonly (number | string)[], at: number): void {
+  const allowed = Number(reply[at]);
+  if (allowed === FAULT) {
+    const message = String(reply[at + 1]);
+    call.fail(message, new Error(message));
+    return;
+  }
+  call.answer({
+    allowed: allowed === 1,
+    remaining: Number(reply[at + 1]),
+    retryAfterUs: Number(reply[at + 2]),
+    resetAfterUs: Number(reply[at + 3]),
+  });
 }
 
 const links = new WeakMap<RedisClient, Link>();

@@ -1,10 +1,11 @@
 import { LimiterClosedError, LimiterUnavailableError } from '../errors.ts';
 import type { Decision, Key, Policy, RemoteLimiter } from '../limiter.ts';
 import { checkCost, limiterName, redisPrefix, wholeNumber } from '../options.ts';
-import type { Algorithm, Argument, Operation, RedisClient } from './commands.ts';
+import { type Answer, Call, type Failure, type Lane, type Question } from './call.ts';
+import type { Algorithm, Operation, RedisClient } from './commands.ts';
 import { Deadlines, systemTimers, type Timers } from './deadlines.ts';
 import { keyText, nameText, slotOf } from './key.ts';
-import { Call, type Link, linkOf } from './link.ts';
+import { type Link, linkOf } from './link.ts';
 
 /** Changes with the meaning of what lies under a key: releases that share a Redis find only what they understand. */
 const LAYOUT = 1;
@@ -51,11 +52,10 @@ export interface ScriptPolicy {
   readonly args: readonly number[];
 }
 
-/** A limiter whose state is one key in Redis and whose every operation is one call of one script. */
+/** A limiter whose state is one key in Redis and whose every operation is one step of one script. */
 export class ScriptLimiter implements RemoteLimiter {
   readonly policy: Policy;
-  readonly #algorithm: Algorithm;
-  readonly #args: readonly number[];
+  readonly #lane: Lane;
   /** Everything of a Redis key before the user's. */
   readonly #stem: string;
   readonly #deadlineMs: number;
@@ -73,8 +73,7 @@ export class ScriptLimiter implements RemoteLimiter {
     this.policy = Object.freeze({ name: limiterName(name), limit, windowMs });
     this.#stem = `${redisPrefix(prefix)}:${algorithm}:${LAYOUT}:${nameText(name)}:${unit}:`;
     this.#deadlineMs = wholeNumber('deadlineMs', deadlineMs, 1, MAX_DEADLINE_MS);
-    this.#algorithm = algorithm;
-    this.#args = args;
+    this.#lane = { algorithm, policy: args, waiting: [] };
     this.#timers = seam.timers ?? systemTimers;
     this.#scriptTime = seam.scriptTime;
     this.#deadlines = new Deadlines(this.#timers);
@@ -82,20 +81,19 @@ export class ScriptLimiter implements RemoteLimiter {
   }
 
   tryAcquire(key: Key, cost = 1): Promise<Decision> {
-    return this.#decide('acquire', key, cost);
+    return this.#call('acquire', key, cost, this.#decision);
   }
 
   peek(key: Key, cost = 1): Promise<Decision> {
-    return this.#decide('peek', key, cost);
+    return this.#call('peek', key, cost, this.#decision);
   }
 
-  async refund(key: Key, cost = 1): Promise<void> {
-    checkCost(cost);
-    await this.#call('refund', key, cost);
+  refund(key: Key, cost = 1): Promise<void> {
+    return this.#call('refund', key, cost, () => {});
   }
 
-  async reset(key: Key): Promise<void> {
-    await this.#call('reset', key, 0);
+  reset(key: Key): Promise<void> {
+    return this.#call('reset', key, 0, () => {});
   }
 
   /** Calls in flight are still answered. The client stays open: it is yours. */
@@ -103,44 +101,56 @@ export class ScriptLimiter implements RemoteLimiter {
     this.#closed = true;
   }
 
-  async #decide(operation: Operation, key: Key, cost: number): Promise<Decision> {
-    checkCost(cost);
+  readonly #decision = (answer: Answer, cost: number): Decision => {
     const { limit } = this.policy;
-    const reply = await this.#call(operation, key, cost);
-    const [allowed, , remaining, retryAfterUs, resetAfterUs] = reply as [1 | 0, ...number[]];
-    const retryAfterMs = cost > limit ? Infinity : Math.ceil((retryAfterUs as number) / US_PER_MS);
+    const retryAfterMs = cost > limit ? Infinity : Math.ceil(answer.retryAfterUs / US_PER_MS);
     return {
-      allowed: allowed === 1,
+      allowed: answer.allowed,
       limit,
-      remaining: remaining as number,
+      remaining: answer.remaining,
       retryAfterMs,
       retryAfterSeconds: Math.ceil(retryAfterMs / 1000),
-      resetAfterMs: Math.ceil((resetAfterUs as number) / US_PER_MS),
+      resetAfterMs: Math.ceil(answer.resetAfterUs / US_PER_MS),
       source: 'redis',
     };
-  }
+  };
 
-  #call(operation: Operation, key: Key, cost: number): Promise<number[]> {
-    const { name } = this.policy;
-    if (this.#closed) throw new LimiterClosedError(name);
-    const tag = keyText(key);
-    const where = {
-      algorithm: this.#algorithm,
-      key: `${this.#stem}{${tag}}`,
-      slot: this.#link.isCluster ? slotOf(tag) : 0,
-      expiresAt: this.#timers.now() + this.#deadlineMs,
-    };
-    const time = this.#scriptTime;
-    const now = time === undefined ? [] : [Math.round(time() * US_PER_MS)];
-    const args = (notAfter: number): Argument[] => {
-      return [operation, notAfter, cost, ...this.#args, ...now];
-    };
+  /** Bad arguments reject like everything else: a promise is all that a caller has to look at. */
+  #call<T>(
+    operation: Operation,
+    key: Key,
+    cost: number,
+    resultOf: (answer: Answer, cost: number) => T,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const call = new Call(this.#link, where, args, resolve, ({ reason, cause }) => {
-        reject(new LimiterUnavailableError(name, reason, cause));
-      });
+      const { name } = this.policy;
+      if (this.#closed) throw new LimiterClosedError(name);
+      checkCost(cost);
+      const call = new Call(
+        this.#lane,
+        this.#question(operation, keyText(key), cost),
+        (answer) => resolve(resultOf(answer, cost)),
+        (failure) => reject(this.#unavailable(failure)),
+      );
       this.#deadlines.add(call);
       this.#link.send(call);
     });
+  }
+
+  #unavailable({ reason, cause }: Failure): LimiterUnavailableError {
+    const state = cause === undefined ? ` (the client is "${this.#link.status}")` : '';
+    return new LimiterUnavailableError(this.policy.name, reason + state, cause);
+  }
+
+  #question(operation: Operation, tag: string, cost: number): Question {
+    const time = this.#scriptTime;
+    return {
+      operation,
+      key: `${this.#stem}{${tag}}`,
+      slot: this.#link.isCluster ? slotOf(tag) : 0,
+      cost,
+      expiresAt: this.#timers.now() + this.#deadlineMs,
+      now: time === undefined ? '' : Math.round(time() * US_PER_MS),
+    };
   }
 }

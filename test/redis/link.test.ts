@@ -24,11 +24,17 @@ class FakeClient extends EventEmitter {
   constructor(timers: ManualTimers) {
     super();
     this.timers = timers;
-    this.answer = async () => [1, this.serverUs(), 1, 0, 0];
+    this.answer = async (args) => this.granted(args);
   }
 
   serverUs(): number {
     return SERVER_US + this.timers.now() * 1000;
+  }
+
+  /** The time, and an allowing answer for each key. */
+  granted(args: unknown[]): unknown[] {
+    const keys = typeof args[0] === 'number' ? args[0] : 1;
+    return [this.serverUs(), ...Array.from({ length: keys }, () => [1, 1, 0, 0]).flat()];
   }
 
   defineCommand(name: string): void {
@@ -65,9 +71,10 @@ class FakeClient extends EventEmitter {
   }
 }
 
-function build(deadlineMs = 50) {
+function build(deadlineMs = 50, isCluster = false) {
   const timers = new ManualTimers();
   const client = new FakeClient(timers);
+  client.isCluster = isCluster;
   const redis = client as unknown as Redis;
   const seam = { [SEAM]: { timers } };
   const options = { redis, name: 'fake', limit: 5, windowMs: 1_000, deadlineMs, ...seam };
@@ -121,10 +128,12 @@ describe('a deadline', () => {
     await limiter.tryAcquire('ann');
     let late: [(reply: unknown) => void, (error: Error) => void][] = [];
     client.answer = () => new Promise((...both) => void late.push(both));
-    const calls = [limiter.tryAcquire('ann'), limiter.tryAcquire('ann')].map(watch);
+    const calls = [watch(limiter.tryAcquire('ann'))];
+    await settled();
+    calls.push(watch(limiter.tryAcquire('ann')));
     await settled();
     await timers.advance(50);
-    late[0]?.[0]([1, client.serverUs(), 1, 0, 0]);
+    late[0]?.[0]([client.serverUs(), 1, 1, 0, 0]);
     late[1]?.[1](new Error('too late as well'));
     late = [];
     await settled();
@@ -201,7 +210,7 @@ describe('a client that is not ready', () => {
 });
 
 describe('the server clock', () => {
-  const notAfterOf = (args: unknown[]) => Number(args[2]);
+  const notAfterOf = (args: unknown[]) => Number(args[1]);
 
   it('tells each script until when somebody waits for it', async () => {
     const { timers, client, limiter } = build();
@@ -233,7 +242,7 @@ describe('the server clock', () => {
     let offset = 3_600_000_000;
     client.answer = async (args) => {
       const now = client.serverUs() + offset;
-      return now > notAfterOf(args) ? [-1, now] : [1, now, 1, 0, 0];
+      return now > notAfterOf(args) ? [now] : [now, 1, 1, 0, 0];
     };
     client.sent = [];
     expect((await limiter.tryAcquire('ann')).allowed).toBe(true);
@@ -242,6 +251,39 @@ describe('the server clock', () => {
     expect((await limiter.tryAcquire('ann')).allowed).toBe(true);
     await limiter.tryAcquire('ann');
     expect(notAfterOf(client.sent.at(-1) as unknown[])).toBe(client.serverUs() + 50_000);
+  });
+});
+
+describe('calls of one tick', () => {
+  const askAt = async (count: number) => {
+    const { client, limiter } = build();
+    await limiter.tryAcquire('ann');
+    client.sent = [];
+    const keys = Array.from({ length: count }, (_, i) => `user ${i}`);
+    const answers = await Promise.all(keys.map((key) => limiter.tryAcquire(key)));
+    return { client, answers };
+  };
+
+  it('go to the server together, at most 32 of them', async () => {
+    const { client, answers } = await askAt(100);
+    expect(answers.every((answer) => answer.allowed)).toBe(true);
+    expect(client.sent.map(([keys]) => keys)).toEqual([32, 32, 32, 4]);
+  });
+
+  it('go one by one to a cluster, where each has a slot of its own', async () => {
+    const { client, limiter } = build(50, true);
+    await Promise.all(['a', 'b', 'c'].map((key) => limiter.tryAcquire(key)));
+    expect(client.sent.map(([key]) => `${key}`.slice(-4))).toEqual(['{sa}', '{sb}', '{sc}']);
+  });
+
+  it('fail one by one where one key alone is at fault', async () => {
+    const { client, limiter } = build();
+    await limiter.tryAcquire('ann');
+    client.answer = async () => [client.serverUs(), 1, 4, 0, 0, -1, 'WRONGTYPE', 0, 0, 0, 0, 7, 7];
+    const calls = ['a', 'b', 'c'].map((key) => limiter.tryAcquire(key));
+    const [a, b, c] = await Promise.allSettled(calls);
+    expect([a, c]).toMatchObject([{ value: { allowed: true } }, { value: { allowed: false } }]);
+    expect(b).toMatchObject({ reason: { code: 'ERR_LIMITER_UNAVAILABLE' } });
   });
 });
 
@@ -257,7 +299,7 @@ describe('a slot that moves', () => {
     client.answer = async () => {
       const fault = faults.pop();
       if (fault) throw fault;
-      return [1, client.serverUs(), 1, 0, 0];
+      return [client.serverUs(), 1, 1, 0, 0];
     };
     expect((await limiter.tryAcquire('ann')).allowed).toBe(true);
     expect(client.sent).toHaveLength(3);
@@ -265,11 +307,14 @@ describe('a slot that moves', () => {
 });
 
 describe('a reply of another shape', () => {
-  it.each([null, 'OK', [], [1], [1, 'x'], { allowed: 1 }])('is a fault: %j', async (reply) => {
-    const { client, limiter } = build();
-    client.answer = async () => reply;
-    await expect(limiter.tryAcquire('ann')).rejects.toMatchObject({
-      code: 'ERR_LIMITER_UNAVAILABLE',
-    });
-  });
+  it.each([null, 'OK', [], [1, 1], ['x', 1, 1, 0, 0], { allowed: 1 }])(
+    'is a fault: %j',
+    async (reply) => {
+      const { client, limiter } = build();
+      client.answer = async () => reply;
+      await expect(limiter.tryAcquire('ann')).rejects.toMatchObject({
+        code: 'ERR_LIMITER_UNAVAILABLE',
+      });
+    },
+  );
 });
