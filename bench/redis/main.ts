@@ -4,7 +4,8 @@
 //
 // A figure includes everything between the call and its answer: building the key, ioredis, the loopback, Redis. All run
 // the same calls; that they decide alike is checked first. Rounds of all subjects take turns, so that what else the
-// machine does falls on everyone; a row shows the median round, its spread, and the ratio to the faster rival.
+// machine does falls on everyone. A row shows its median and its slowest and fastest round, and two ratios to the faster
+// rival: of the medians, and of the fastest rounds, which are those that the machine's other work disturbed least.
 
 import { median, press, type Round } from './load.ts';
 import { BenchServer } from './server.ts';
@@ -64,22 +65,24 @@ async function run(server: BenchServer, { policy, keys }: Workload, inFlight: nu
 }
 
 function print(rounds: Map<Subject, Round[]>): void {
-  const speed = (list: Round[]) => median(list.map((round) => round.perSecond));
-  const rivals = [...rounds].filter(([one]) => one.rival).map(([, list]) => speed(list));
-  const fastest = Math.max(...rivals);
+  const speeds = (list: Round[]) => list.map((round) => round.perSecond);
+  const rivals = [...rounds].filter(([one]) => one.rival).map(([, list]) => speeds(list));
+  const rivalMedian = Math.max(...rivals.map(median));
+  const rivalFastest = Math.max(...rivals.flat());
   console.log(
-    'limiter                   decisions/s   (slowest - fastest)   p50 us   p99 us   ratio',
+    'limiter                   decisions/s   (slowest - fastest)   p50 us   p99 us   medians   fastest',
   );
   for (const [{ name, rival }, list] of rounds) {
-    const all = list.map((round) => round.perSecond);
+    const all = speeds(list);
     const spread = `${Math.min(...all)} - ${Math.max(...all)}`;
     const cells = [
       `${rival ? '* ' : '  '}${name}`.padEnd(26),
-      `${speed(list)}`.padStart(11),
+      `${median(all)}`.padStart(11),
       spread.padStart(22),
       `${median(list.map((round) => round.p50Us))}`.padStart(9),
       `${median(list.map((round) => round.p99Us))}`.padStart(9),
-      (speed(list) / fastest).toFixed(2).padStart(8),
+      (median(all) / rivalMedian).toFixed(2).padStart(9),
+      (Math.max(...all) / rivalFastest).toFixed(2).padStart(10),
     ];
     console.log(cells.join(''));
   }

@@ -1,5 +1,5 @@
 import type { Algorithm, Argument, Operation } from './commands.ts';
-import type { Expiring } from './deadlines.ts';
+import type { Deadlines, Expiring } from './deadlines.ts';
 
 /** A slot that moved, and a clock that was not what we took it for: neither call ran, and each can happen once. */
 const RETRIES = 2;
@@ -40,6 +40,7 @@ export interface Question {
 export class Call implements Expiring {
   readonly lane: Lane;
   readonly question: Question;
+  readonly #deadlines: Deadlines;
   /** On its own, since its slot has moved. */
   alone = false;
   /** Where it waits to be sent. */
@@ -51,13 +52,16 @@ export class Call implements Expiring {
   constructor(
     lane: Lane,
     question: Question,
+    deadlines: Deadlines,
     onAnswer: (answer: Answer) => void,
     onFailure: (failure: Failure) => void,
   ) {
     this.lane = lane;
     this.question = question;
+    this.#deadlines = deadlines;
     this.#onAnswer = onAnswer;
     this.#onFailure = onFailure;
+    deadlines.add(this);
   }
 
   get expiresAt(): number {
@@ -88,6 +92,7 @@ export class Call implements Expiring {
   #settle() {
     const onAnswer = this.#onAnswer;
     this.#onAnswer = undefined;
+    this.#deadlines.delete(this);
     this.queue?.delete(this);
     this.queue = undefined;
     return onAnswer;

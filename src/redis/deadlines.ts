@@ -20,21 +20,19 @@ export const systemTimers: Timers = {
 export interface Expiring {
   /** On the timers' clock. */
   readonly expiresAt: number;
-  /** Over before its time: let go of. */
-  readonly done: boolean;
   expire(): void;
 }
 
 /**
- * The deadlines of all calls in flight that have the same time to answer: a queue in which each call's deadline is
- * behind the ones before, so that one timer, for the first of them, does for all.
+ * The deadlines of all calls in flight that have the same time to answer. Each call's deadline is behind the ones before,
+ * so that one timer, for the first of them, does for all, and what is answered leaves nothing behind.
  */
 export class Deadlines {
   readonly #timers: Timers;
   /** The timer belongs to no request: it must not keep the async context of one alive. */
   readonly #scope = new AsyncResource('SLUICEGATE_DEADLINES');
-  #queue: Expiring[] = [];
-  #first = 0;
+  /** In order of their time, as they were added. */
+  readonly #pending = new Set<Expiring>();
   #armed = false;
 
   constructor(timers: Timers) {
@@ -43,33 +41,31 @@ export class Deadlines {
 
   /** Takes one whose time is not before that of the one added last. */
   add(expiring: Expiring): void {
-    this.#queue.push(expiring);
-    if (!this.#armed) this.#arm();
+    this.#pending.add(expiring);
+    if (!this.#armed) this.#arm(expiring);
   }
 
-  #arm(): void {
-    const next = this.#queue[this.#first];
-    if (next === undefined) return;
+  delete(expiring: Expiring): void {
+    this.#pending.delete(expiring);
+  }
+
+  #arm({ expiresAt }: Expiring): void {
     this.#armed = true;
-    const ms = Math.max(0, Math.ceil(next.expiresAt - this.#timers.now()));
+    const ms = Math.max(0, Math.ceil(expiresAt - this.#timers.now()));
     this.#scope.runInAsyncScope(this.#timers.wake, undefined, this.#expire, ms);
   }
 
   readonly #expire = (): void => {
     this.#armed = false;
     const now = this.#timers.now();
-    const queue = this.#queue;
-    let next = queue[this.#first];
-    while (next !== undefined && (next.done || next.expiresAt <= now)) {
-      this.#first++;
-      if (!next.done) next.expire();
-      next = queue[this.#first];
+    for (const next of this.#pending) {
+      if (next.expiresAt > now) {
+        // Expiring one may have added another, which armed the timer for itself.
+        if (!this.#armed) this.#arm(next);
+        return;
+      }
+      this.#pending.delete(next);
+      next.expire();
     }
-    // Moves the rest to the front once the gone ones are the greater part: constant time a call.
-    if (this.#first * 2 >= this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#first);
-      this.#first = 0;
-    }
-    this.#arm();
   };
 }

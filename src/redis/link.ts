@@ -67,10 +67,12 @@ export class Link {
   }
 
   readonly #flush = (lane: Lane): void => {
-    const calls = lane.waiting;
-    if (calls.length === 0) return;
+    const calls = lane.waiting.filter((call) => !call.done);
     lane.waiting = [];
-    this.#sendNow(lane, calls);
+    if (calls.length === 0) return;
+    if (this.#client.status === 'ready') this.#sendNow(lane, calls);
+    // Closed or reset within the tick: they wait like any other.
+    else for (const call of calls) this.send(call);
   };
 
   #sendNow(lane: Lane, calls: Call[]): void {

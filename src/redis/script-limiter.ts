@@ -129,10 +129,10 @@ export class ScriptLimiter implements RemoteLimiter {
       const call = new Call(
         this.#lane,
         this.#question(operation, keyText(key), cost),
+        this.#deadlines,
         (answer) => resolve(resultOf(answer, cost)),
         (failure) => reject(this.#unavailable(failure)),
       );
-      this.#deadlines.add(call);
       this.#link.send(call);
     });
   }
