@@ -57,8 +57,12 @@ local function refund(log, oldest, total, used, back, latest)
   local kept = total - back
   local rank, member, score = reaching(log, oldest, kept + 1, used)
   local sum, own = parse(member)
+  -- What stays comes first: a full Redis refuses it, and then nothing must be gone.
+  if sum - own < kept then
+    add(log, score, kept, kept - (sum - own))
+    rank = rank + 1
+  end
   redis.call('ZREMRANGEBYRANK', log, rank, -1)
-  if sum - own < kept then add(log, score, kept, kept - (sum - own)) end
   redis.call('PEXPIRE', log, lifetime(latest + window - now))
 end
 

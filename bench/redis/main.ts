@@ -126,6 +126,7 @@ first use of a key        3                       1            1`);
 }
 
 const server = await BenchServer.start();
+process.once('exit', () => server.stop());
 try {
   console.log(`Redis ${await server.version()}, Node ${process.version}; * other packages`);
   await check(server);

@@ -55,7 +55,13 @@ export class Deadlines {
     this.#scope.runInAsyncScope(this.#timers.wake, undefined, this.#expire, ms);
   }
 
-  readonly #expire = (): void => {
+  /**
+   * A process that was busy for long runs its timers before it reads its sockets. What has been answered meanwhile must
+   * not be taken for unanswered, so they are read first.
+   */
+  readonly #expire = (): void => void setImmediate(this.#sweep);
+
+  readonly #sweep = (): void => {
     this.#armed = false;
     const now = this.#timers.now();
     for (const next of this.#pending) {

@@ -5,7 +5,7 @@ import { FaultyWire } from '../support/faulty-wire.ts';
 import { RedisServer } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
-const POLICY = { name: 'failover', limit: 10, windowMs: 3_600_000, deadlineMs: 100 };
+const POLICY = { name: 'failover', limit: 10, windowMs: 3_600_000, deadlineMs: 400 };
 const BREAKER = { failures: 3, cooldownMs: 100 };
 
 async function pair(): Promise<[RedisServer, RedisServer]> {
@@ -15,7 +15,9 @@ async function pair(): Promise<[RedisServer, RedisServer]> {
   return [master, replica];
 }
 
+/** WAIT is about what its own connection has written. */
 async function copied(master: RedisServer): Promise<void> {
+  await master.admin().set('marker', 1, 'EX', 100);
   expect(await master.admin().wait(1, 5_000)).toBe(1);
 }
 
@@ -64,7 +66,7 @@ describe('a replica that takes over', () => {
     await wire.set('refuse');
     await wire.set('pass');
 
-    await until(fromRedis(limiter), { ms: 1_500 });
+    await until(fromRedis(limiter), { ms: 3_000 });
     await new Promise((done) => setTimeout(done, 200));
     expect(await limiter.peek('ann', 0)).toMatchObject({ source: 'redis', remaining: 6 });
     const admin = replica.admin();
@@ -83,7 +85,7 @@ describe('a master that becomes a replica while clients stay connected', () => {
       expect(await limiter.tryAcquire('ann')).toMatchObject({ allowed: true, source: 'open' });
     }
     await master.admin().replicaof('NO', 'ONE');
-    await until(fromRedis(limiter), { ms: BREAKER.cooldownMs + 1_000 });
+    await until(fromRedis(limiter), { ms: BREAKER.cooldownMs + 1_000 + POLICY.deadlineMs });
     await master.stop();
     await replica.stop();
   });
@@ -125,7 +127,7 @@ describe('a Sentinel', () => {
       { ms: 40_000, what: 'the failover' },
     );
     // Generous: it shows that no call hung for the seconds that the failover took.
-    expect(slowest).toBeLessThan(600);
+    expect(slowest).toBeLessThan(1_500);
     expect(await limiter.peek('ann', 0)).toMatchObject({ source: 'redis', remaining: 3 });
     expect(changes[0]).toBe('degraded');
     expect(changes.at(-1)).toBe('recovered');

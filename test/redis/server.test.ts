@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Decision } from '../../src/index.ts';
 import { SEAM } from '../../src/redis/script-limiter.ts';
-import type { RemoteLimiter } from '../../src/redis.ts';
+import { type RemoteLimiter, TieredLimiter } from '../../src/redis.ts';
 import { ManualClock } from '../../src/testing.ts';
 import { RedisServer, scriptCalls } from '../support/redis.ts';
 import { REMOTES, type RemotePolicy } from '../support/remotes.ts';
@@ -69,6 +69,30 @@ describe.each(REMOTES)('%s', (_, make) => {
     await limiter.reset('user:1');
     expect(await scriptCalls(admin)).toBe(203);
     expect(await admin.info('commandstats')).not.toMatch(/cmdstat_script/);
+  });
+
+  it('makes no round trip for a denial that is known, and one for each admission', async () => {
+    const remote = limiterOf(5, 3_600_000);
+    const limiter = new TieredLimiter({ remote, onFailure: 'closed' });
+    const admin = server.admin();
+    await limiter.peek('ann');
+    await admin.config('RESETSTAT');
+    const sources: string[] = [];
+    for (let i = 0; i < 105; i++) sources.push((await limiter.tryAcquire('ann')).source);
+    expect(sources).toEqual([...all(6, () => 'redis'), ...all(99, () => 'denial-cache')]);
+    // Five admissions and the first denial.
+    expect(await scriptCalls(admin)).toBe(6);
+  });
+
+  it('shares round trips between calls of one tick, and decides each by itself', async () => {
+    const limiter = limiterOf(40, 3_600_000);
+    const admin = server.admin();
+    await limiter.peek('ann');
+    await admin.config('RESETSTAT');
+    const answers = await Promise.all(all(100, () => limiter.tryAcquire('ann')));
+    const remaining = all(100, (i) => Math.max(0, 39 - i));
+    expect(answers.map((answer) => answer.remaining)).toEqual(remaining);
+    expect(await scriptCalls(admin)).toBeLessThanOrEqual(5);
   });
 
   it('answers as before after SCRIPT FLUSH, and pays for it once a connection', async () => {
@@ -314,6 +338,20 @@ describe('the sliding window log in Redis', () => {
     expect((await limiter.peek('ann', 0)).remaining).toBe(1_000_000 - 501);
   });
 
+  it('takes nothing away in a refund that a full Redis cannot finish', async () => {
+    const { limiter } = clocked(100);
+    await limiter.tryAcquire('ann', 60);
+    await server.admin().config('SET', 'maxmemory', '1');
+    try {
+      await expect(limiter.refund('ann', 10)).rejects.toThrow('OOM');
+      expect((await limiter.peek('ann', 0)).remaining).toBe(40);
+    } finally {
+      await server.admin().config('SET', 'maxmemory', '0');
+    }
+    await limiter.refund('ann', 10);
+    expect((await limiter.peek('ann', 0)).remaining).toBe(50);
+  });
+
   it('forgets what has left the window, a bounded part of it at a time', async () => {
     const { limiter, clock } = clocked(1_000);
     for (let i = 0; i < 250; i++) await limiter.tryAcquire('ann');
@@ -356,6 +394,20 @@ describe('the sliding window log in Redis', () => {
   });
 });
 
+describe('a process that is busy for longer than the deadline', () => {
+  it('is not taken for a Redis that does not answer', async () => {
+    const redis = server.client();
+    const limiter = REMOTES[2][1]({ name: 'busy', limit: 50, windowMs: 60_000, redis });
+    await until(() => limiter.tryAcquire('ann').catch(() => undefined));
+    const calls = all(20, () => limiter.tryAcquire('ann'));
+    // The calls leave with the end of this tick.
+    await new Promise((done) => setImmediate(done));
+    const end = performance.now() + 150;
+    while (performance.now() < end);
+    expect(allowedOf(await Promise.all(calls))).toBe(20);
+  });
+});
+
 describe('a Redis that evicts keys', () => {
   it('goes on deciding, and forgets', async () => {
     const admin = server.admin();
@@ -385,7 +437,8 @@ describe('a Redis that evicts keys', () => {
 
 describe('a foreign string under the key', () => {
   it.each(REMOTES.slice(1))('is taken for nothing and gets a TTL: %s', async (_, make) => {
-    const limiter = make({ name: 't', limit: 5, windowMs: 60_000, redis: server.client() });
+    const options = { name: 't', limit: 5, windowMs: 60_000, deadlineMs: DEADLINE_MS };
+    const limiter = make({ ...options, redis: server.client() });
     await until(() => limiter.tryAcquire('ann').catch(() => undefined));
     const key = (await server.admin().keys('*'))[0] as string;
     await server.admin().set(key, '5');

@@ -15,6 +15,12 @@ const DEBUG = / v=6\./.test(execFileSync(COMMAND, ['--version'], { encoding: 'ut
 /** A cluster node listens there too, as Redis has it. */
 const BUS_OFFSET = 10_000;
 
+/** Nobody outlives the tests, not even where one of them fails. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** A port that nobody listens on, and whose cluster bus port is a port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
@@ -73,6 +79,8 @@ export class RedisServer {
     child.stdout?.on('data', (data) => {
       said += data;
     });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     this.#process = child;
     const redis = this.admin();
     await until(
