@@ -1,20 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { monotonicClock } from '../clock.ts';
-import type { Clock } from '../limiter.ts';
-
-/** Time as the tier across machines sees it. Tests give their own. */
-export interface Timers {
-  /** Monotonic, milliseconds. */
-  readonly now: Clock;
-  /** Calls back once, not before so many milliseconds have passed. */
-  readonly wake: (callback: () => void, ms: number) => void;
-}
-
-export const systemTimers: Timers = {
-  now: monotonicClock,
-  // Nobody's process is kept alive by a deadline: where a call is in flight, its socket does that.
-  wake: (callback, ms) => void setTimeout(callback, ms).unref(),
-};
+import type { Timers } from '../timers.ts';
 
 /** Something that is over at some time. */
 export interface Expiring {

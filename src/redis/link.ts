@@ -1,5 +1,6 @@
 import { SluicegateTypeError } from '../errors.ts';
 import { shown } from '../options.ts';
+import type { Timers } from '../timers.ts';
 import type { Call, Lane } from './call.ts';
 import {
   type Argument,
@@ -8,7 +9,6 @@ import {
   sendAlone,
   sendCommand,
 } from './commands.ts';
-import type { Timers } from './deadlines.ts';
 import { ServerClock } from './server-clock.ts';
 
 /** Numbers of a reply for each key, after the time. */

@@ -1,10 +1,12 @@
 import { LimiterClosedError, LimiterUnavailableError } from '../errors.ts';
+import { keyText } from '../key-text.ts';
 import type { Decision, Key, Policy, RemoteLimiter } from '../limiter.ts';
 import { checkCost, limiterName, redisPrefix, wholeNumber } from '../options.ts';
+import { SEAM, type Seam, systemTimers, type Timers } from '../timers.ts';
 import { type Answer, Call, type Failure, type Lane, type Question } from './call.ts';
 import type { Algorithm, Operation, RedisClient } from './commands.ts';
-import { Deadlines, systemTimers, type Timers } from './deadlines.ts';
-import { keyText, nameText, slotOf } from './key.ts';
+import { Deadlines } from './deadlines.ts';
+import { nameText, slotOf } from './key.ts';
 import { type Link, linkOf } from './link.ts';
 
 /** Changes with the meaning of what lies under a key: releases that share a Redis find only what they understand. */
@@ -31,16 +33,6 @@ export interface RedisOptions {
 }
 
 export const REDIS_OPTIONS = ['redis', 'name', 'prefix', 'deadlineMs'];
-
-/** For tests: not among the options, since it has no name. */
-export const SEAM: unique symbol = Symbol('sluicegate.seam');
-
-/** What tests put in place of the clocks. */
-export interface Seam {
-  readonly timers?: Timers;
-  /** Milliseconds that the scripts take for the server's. */
-  readonly scriptTime?: () => number;
-}
 
 /** What makes one algorithm: the start of its keys and the policy as its script takes it. */
 export interface ScriptPolicy {

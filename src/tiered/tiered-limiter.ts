@@ -1,9 +1,8 @@
 import { LimiterClosedError, LimiterUnavailableError } from '../errors.ts';
+import { keyText } from '../key-text.ts';
 import type { Clock, Decision, Key, LocalLimiter, Policy, RemoteLimiter } from '../limiter.ts';
 import { checkCost } from '../options.ts';
-import { systemTimers } from '../redis/deadlines.ts';
-import { keyText } from '../redis/key.ts';
-import { SEAM, type Seam } from '../redis/script-limiter.ts';
+import { SEAM, type Seam, systemTimers } from '../timers.ts';
 import { Alarm } from './alarm.ts';
 import { Breaker } from './breaker.ts';
 import { DenialCache } from './denial-cache.ts';

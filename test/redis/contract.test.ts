@@ -1,8 +1,8 @@
 import type { Redis as Redis6 } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { afterAll, beforeAll } from 'vitest';
-import { SEAM } from '../../src/redis/script-limiter.ts';
 import { ManualClock } from '../../src/testing.ts';
+import { SEAM } from '../../src/timers.ts';
 import { describeLimiter } from '../contract/limiter-contract.ts';
 import { RedisServer } from '../support/redis.ts';
 import { REMOTES } from '../support/remotes.ts';

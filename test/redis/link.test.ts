@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import type { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { SEAM } from '../../src/redis/script-limiter.ts';
 import { RedisFixedWindowLimiter } from '../../src/redis.ts';
+import { SEAM } from '../../src/timers.ts';
 import { ManualTimers, settled } from '../support/manual-timers.ts';
 
 const SERVER_US = 1_700_000_000_000_000;

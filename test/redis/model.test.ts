@@ -6,7 +6,6 @@ import {
   SlidingWindowCounterLimiter,
   TokenBucketLimiter,
 } from '../../src/index.ts';
-import { SEAM } from '../../src/redis/script-limiter.ts';
 import {
   RedisFixedWindowLimiter,
   RedisSlidingWindowCounterLimiter,
@@ -14,6 +13,7 @@ import {
   RedisTokenBucketLimiter,
   type RemoteLimiter,
 } from '../../src/redis.ts';
+import { SEAM } from '../../src/timers.ts';
 import { modelFixedWindowSinceFirst } from '../model/fixed-window-since-first.ts';
 import type { ModelLimiter } from '../model/model-limiter.ts';
 import { modelSlidingWindowCounter } from '../model/sliding-window-counter.ts';

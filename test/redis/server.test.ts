@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Decision } from '../../src/index.ts';
-import { SEAM } from '../../src/redis/script-limiter.ts';
 import { type RemoteLimiter, TieredLimiter } from '../../src/redis.ts';
 import { ManualClock } from '../../src/testing.ts';
+import { SEAM } from '../../src/timers.ts';
 import { RedisServer, scriptCalls } from '../support/redis.ts';
 import { REMOTES, type RemotePolicy } from '../support/remotes.ts';
 import { until } from '../support/until.ts';

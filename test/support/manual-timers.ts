@@ -1,4 +1,4 @@
-import type { Timers } from '../../src/redis/deadlines.ts';
+import type { Timers } from '../../src/timers.ts';
 
 interface Alarm {
   readonly at: number;

@@ -1,4 +1,3 @@
-import type { SEAM, Seam } from '../../src/redis/script-limiter.ts';
 import {
   RedisFixedWindowLimiter,
   type RedisOptions,
@@ -7,6 +6,7 @@ import {
   RedisTokenBucketLimiter,
   type RemoteLimiter,
 } from '../../src/redis.ts';
+import type { SEAM, Seam } from '../../src/timers.ts';
 
 export type RemotePolicy = RedisOptions & {
   readonly limit: number;

@@ -1,7 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type Decision, type Key, TokenBucketLimiter } from '../../src/index.ts';
-import { SEAM } from '../../src/redis/script-limiter.ts';
 import {
   LimiterUnavailableError,
   type RemoteLimiter,
@@ -9,6 +8,7 @@ import {
   type TieredOptions,
 } from '../../src/redis.ts';
 import { ManualClock } from '../../src/testing.ts';
+import { SEAM } from '../../src/timers.ts';
 import { describeLimiter } from '../contract/limiter-contract.ts';
 import { ManualTimers, settled } from '../support/manual-timers.ts';
 
