@@ -22,7 +22,7 @@ const LAYERS: Record<string, readonly string[]> = {
   tiered: ['limiter', 'errors', 'options', 'clock', 'key-text', 'timers'],
   'redis.ts': ['limiter', 'errors', 'redis', 'tiered'],
   index: ['limiter', 'errors', 'local'],
-  cli: ['index', 'limiter'],
+  cli: ['index', 'limiter', 'redis.ts'],
 };
 
 /** Packages of others, by layer. Users of the library load what all layers but the command import. */
@@ -31,7 +31,7 @@ const PACKAGES: Record<string, RegExp> = {
   redis: /^(ioredis|node:async_hooks|node:crypto)$/,
   tiered: /^node:diagnostics_channel$/,
   core: /^(@assemblyscript\/loader|node:worker_threads)$/,
-  cli: /^node:/,
+  cli: /^(node:|ioredis$)/,
 };
 
 interface Source {

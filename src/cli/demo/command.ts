@@ -2,18 +2,19 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { parseArgs } from 'node:util';
 import { usageFault } from '../fault.ts';
-import { decideHere, decideInWorkers } from './decide.ts';
+import { type Deciders, decideHere, decideInRedis, decideInWorkers } from './decide.ts';
 import { HOST, listen } from './listen.ts';
 import { type DemoRoute, demoRoutes } from './routes.ts';
 import { demoServer } from './server.ts';
 
-const HELP = `Usage: sluicegate demo [--port N] [--workers N]
+const HELP = `Usage: sluicegate demo [--port N] [--workers N | --redis URL]
 
 Serves three limited routes on 127.0.0.1, and a page to try them on.
 
 Options:
   --port N    the port, 0 for any free one; also PORT=N. Default: 3000, or the next free one
   --workers N decide in that many worker threads, 1 to 64, which share the limits
+  --redis URL decide in Redis, redis://host:port, so that several demos share the limits
   -h, --help  show this
 
 Ctrl-C stops it.`;
@@ -29,6 +30,7 @@ export async function demo(args: string[]): Promise<void> {
       help: { type: 'boolean', short: 'h' },
       port: { type: 'string' },
       workers: { type: 'string' },
+      redis: { type: 'string' },
     },
   });
   if (values.help) {
@@ -37,9 +39,10 @@ export async function demo(args: string[]): Promise<void> {
   }
   const wanted = portOf('--port', values.port) ?? portOf('PORT', process.env.PORT || undefined);
   const workers = workersOf(values.workers);
+  const url = redisOf(values.redis, workers);
   const told = toldToStop();
   const routes = demoRoutes(workers > 0);
-  const deciders = workers > 0 ? decideInWorkers(routes, workers) : decideHere(routes);
+  const deciders = await decidersOf(routes, workers, url);
   const server = demoServer(routes, deciders);
   try {
     const port = await listen(server, wanted);
@@ -66,6 +69,22 @@ function workersOf(text: string | undefined): number {
     return Number(text);
   }
   throw usageFault(`--workers must be a whole number from 1 to ${MAX_WORKERS}; got '${text}'`);
+}
+
+function redisOf(text: string | undefined, workers: number): string | undefined {
+  if (text === undefined) return undefined;
+  if (workers > 0) throw usageFault('--workers and --redis do not go together');
+  if (/^rediss?:\/\/./.test(text)) return text;
+  throw usageFault(`--redis must be an address like redis://127.0.0.1:6379; got '${text}'`);
+}
+
+async function decidersOf(
+  routes: readonly DemoRoute[],
+  workers: number,
+  redisUrl: string | undefined,
+): Promise<Deciders> {
+  if (redisUrl !== undefined) return decideInRedis(routes, redisUrl);
+  return workers > 0 ? decideInWorkers(routes, workers) : decideHere(routes);
 }
 
 /** Resolves on SIGINT or SIGTERM, and then stays deaf: npm passes Ctrl-C on, though the terminal has sent it already. */

@@ -1,5 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import type { Decision } from '../../index.ts';
+import type { Decision, LocalLimiter } from '../../index.ts';
+import { TieredLimiter } from '../../redis.ts';
+import { usageFault } from '../fault.ts';
 import type { DemoRoute } from './routes.ts';
 import type { Question } from './worker.ts';
 
@@ -18,6 +20,8 @@ export interface Answered {
 /** Decides for the server: on its own thread, or over a pool of workers that share the limits. */
 export interface Deciders {
   ask(route: number, client: string): Promise<Answered>;
+  /** What the client has left, and when one more call would pass. */
+  peek(route: number, client: string, cost: number): Promise<Decision>;
   tallies(route: number): readonly Tally[];
   close(): Promise<void>;
 }
@@ -27,9 +31,10 @@ export function decideHere(routes: readonly DemoRoute[]): Deciders {
   const tallies = routes.map(() => [newTally('the server')]);
   return {
     async ask(route, client) {
-      const decision = (routes[route] as DemoRoute).limiter.tryAcquire(client);
+      const decision = limiterOf(routes, route).tryAcquire(client);
       return counted(tallies[route]?.[0] as Tally, decision);
     },
+    peek: async (route, client, cost) => limiterOf(routes, route).peek(client, cost),
     tallies: (route) => tallies[route] ?? [],
     close: async () => {},
   };
@@ -62,11 +67,60 @@ export function decideInWorkers(routes: readonly DemoRoute[], count: number): De
       });
       return counted(tallies[route]?.[turn] as Tally, decision);
     },
+    peek: async (route, client, cost) => limiterOf(routes, route).peek(client, cost),
     tallies: (route) => tallies[route] ?? [],
     close: async () => {
       await Promise.all(workers.map((worker) => worker.terminate()));
     },
   };
+}
+
+/**
+ * Decides in Redis, so that any number of demo servers share the limits; while Redis is away, each falls back to its
+ * own limiters in process. `source` in the answers tells which.
+ */
+export async function decideInRedis(routes: readonly DemoRoute[], url: string): Promise<Deciders> {
+  const { Redis } = await importIoredis();
+  const redis = new Redis(url);
+  redis.on('error', () => {}); // told by onDegraded, once and not at every attempt
+  const limiters = routes.map(
+    ({ limiter, remote }) =>
+      new TieredLimiter({
+        remote: remote(redis),
+        onFailure: 'fallback',
+        fallback: limiter,
+        onDegraded: () => console.error(`${limiter.policy.name}: Redis does not decide; fallback`),
+        onRecovered: () => console.error(`${limiter.policy.name}: Redis decides again`),
+      }),
+  );
+  const limiterAt = (route: number) => limiters[route] as TieredLimiter;
+  const tallies = routes.map(() => [newTally('Redis')]);
+  return {
+    async ask(route, client) {
+      const decision = await limiterAt(route).tryAcquire(client);
+      return counted(tallies[route]?.[0] as Tally, decision);
+    },
+    peek: (route, client, cost) => limiterAt(route).peek(client, cost),
+    tallies: (route) => tallies[route] ?? [],
+    close: async () => {
+      await Promise.all(limiters.map((limiter) => limiter.close()));
+      redis.disconnect();
+    },
+  };
+}
+
+/** Who does not use Redis need not have its client. */
+async function importIoredis() {
+  try {
+    return await import('ioredis');
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw usageFault('--redis needs the package ioredis: npm install ioredis');
+  }
+}
+
+function limiterOf(routes: readonly DemoRoute[], route: number): LocalLimiter {
+  return (routes[route] as DemoRoute).limiter;
 }
 
 function newTally(decider: string): Tally {

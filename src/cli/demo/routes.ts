@@ -1,4 +1,11 @@
-import { type LocalLimiter, SlidingWindowCounterLimiter, TokenBucketLimiter } from '../../index.ts';
+import type { Cluster, Redis } from 'ioredis';
+import {
+  type LocalLimiter,
+  type RemoteLimiter,
+  SlidingWindowCounterLimiter,
+  TokenBucketLimiter,
+} from '../../index.ts';
+import { RedisSlidingWindowCounterLimiter, RedisTokenBucketLimiter } from '../../redis.ts';
 
 /** A path of the demo with a limit of its own. */
 export interface DemoRoute {
@@ -8,6 +15,8 @@ export interface DemoRoute {
   /** The limit in words. */
   readonly rule: string;
   readonly limiter: LocalLimiter;
+  /** The same limit in Redis. */
+  readonly remote: (redis: Redis | Cluster) => RemoteLimiter;
 }
 
 const MAX_KEYS = 10_000;
@@ -27,6 +36,13 @@ export function demoRoutes(shared: boolean): DemoRoute[] {
         maxKeys: MAX_KEYS,
         shared,
       }),
+      remote: (redis) =>
+        new RedisTokenBucketLimiter({
+          redis,
+          name: 'token-bucket',
+          capacity: 10,
+          refillPerSecond: 2,
+        }),
     },
     {
       method: 'GET',
@@ -40,6 +56,13 @@ export function demoRoutes(shared: boolean): DemoRoute[] {
         maxKeys: MAX_KEYS,
         shared,
       }),
+      remote: (redis) =>
+        new RedisSlidingWindowCounterLimiter({
+          redis,
+          name: 'sliding-window-counter',
+          limit: 10,
+          windowMs: 10_000,
+        }),
     },
     {
       method: 'POST',
@@ -53,6 +76,8 @@ export function demoRoutes(shared: boolean): DemoRoute[] {
         maxKeys: MAX_KEYS,
         shared,
       }),
+      remote: (redis) =>
+        new RedisSlidingWindowCounterLimiter({ redis, name: 'login', limit: 5, windowMs: 60_000 }),
     },
   ];
 }

@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { LocalLimiter } from '../../index.ts';
 import { clientOf, RecentClients } from './clients.ts';
 import type { Answered, Deciders, Tally } from './decide.ts';
 import { rateLimitHeaders } from './headers.ts';
@@ -25,7 +24,10 @@ export function demoServer(routes: readonly DemoRoute[], deciders: Deciders): Se
     ['/', { method: 'GET', answer: () => PAGE }],
     [
       '/stats',
-      { method: 'GET', answer: (client) => json(200, stats(routes, deciders, recent, client)) },
+      {
+        method: 'GET',
+        answer: async (client) => json(200, await stats(routes, deciders, recent, client)),
+      },
     ],
   ]);
   for (const [i, route] of routes.entries()) {
@@ -74,22 +76,24 @@ async function limited(
     : json(429, { error: 'Rate limit exceeded', client, decider, ...decision }, headers);
 }
 
-function stats(
+async function stats(
   routes: readonly DemoRoute[],
   deciders: Deciders,
   recent: RecentClients,
   you: string,
-): object {
-  return {
-    you,
-    routes: routes.map(({ limiter, ...route }, i) => ({
-      ...route,
-      policy: limiter.policy,
-      stats: { ...limiter.stats(), ...totals(deciders.tallies(i)) },
-      deciders: deciders.tallies(i),
-      clients: recent.latestFirst().map((client) => stateOf(limiter, client)),
-    })),
-  };
+): Promise<object> {
+  const clients = recent.latestFirst();
+  const states = routes.map(async ({ method, path, title, rule, limiter }, i) => ({
+    method,
+    path,
+    title,
+    rule,
+    policy: limiter.policy,
+    stats: { ...limiter.stats(), ...totals(deciders.tallies(i)) },
+    deciders: deciders.tallies(i),
+    clients: await Promise.all(clients.map((client) => stateOf(deciders, i, client))),
+  }));
+  return { you, routes: await Promise.all(states) };
 }
 
 /** A limiter counts the calls of its own thread only; these are everybody's. */
@@ -101,9 +105,11 @@ function totals(tallies: readonly Tally[]): { allowed: number; denied: number } 
 }
 
 /** `peek` answers for one more call; with a cost of 0 it tells what is left now. */
-function stateOf(limiter: LocalLimiter, client: string): object {
-  const { retryAfterMs } = limiter.peek(client);
-  const { remaining, resetAfterMs } = limiter.peek(client, 0);
+async function stateOf(deciders: Deciders, route: number, client: string): Promise<object> {
+  const [{ retryAfterMs }, { remaining, resetAfterMs }] = await Promise.all([
+    deciders.peek(route, client, 1),
+    deciders.peek(route, client, 0),
+  ]);
   return { client, remaining, retryAfterMs, resetAfterMs };
 }
 
