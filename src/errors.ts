@@ -9,7 +9,8 @@ export type ErrorCode =
   | 'ERR_NOT_SHARED'
   | 'ERR_OUT_OF_MEMORY'
   | 'ERR_CLOSED'
-  | 'ERR_LIMITER_UNAVAILABLE';
+  | 'ERR_LIMITER_UNAVAILABLE'
+  | 'ERR_RATE_LIMITED';
 
 /** A number outside its range. The message names the option or argument, the value seen and the cure. */
 export class SluicegateRangeError extends RangeError {
