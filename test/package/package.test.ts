@@ -85,6 +85,16 @@ describe('the packed tarball', () => {
     expect(node(['program.mjs'])).toBe(PROGRAM_PRINTS);
   });
 
+  it('has adapters that can be imported without their frameworks', () => {
+    const names = ['express', 'fastify', 'koa', 'hono', 'fetch', 'node', 'decorator', 'http'];
+    const imports = names.map((name) => `import * as ${name} from 'sluicegate/${name}';`);
+    const functions = names.slice(0, 6).map((name) => `typeof ${name}.rateLimit`);
+    const rest = '[typeof decorator.RateLimit, typeof http.HttpFilter]';
+    const print = `console.log([${functions}, ...${rest}].join());`;
+    write('adapters.mjs', `${imports.join('\n')}\n${print}`);
+    expect(node(['adapters.mjs'])).toBe(`${Array(8).fill('function').join()}\n`);
+  });
+
   it('can be required', () => {
     write('program.cjs', REQUIRES + PROGRAM);
     expect(node(['program.cjs'])).toBe(PROGRAM_PRINTS);
