@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request } from 'express';
 import { RateLimitExceededError } from '../http/exceeded.ts';
-import { isPromise } from '../http/facts.ts';
 import { decisionOf } from '../http/state.ts';
-import type { Verdict } from '../http/verdict.ts';
 import type { Decision } from '../limiter.ts';
 import { applyVerdict, NodeFacts } from './node-http.ts';
 import { addressReader, type TrustProxy } from './proxies.ts';
@@ -36,12 +34,16 @@ export function rateLimit<Req extends IncomingMessage = Request>({
     trustProxy === undefined ? (request: Req) => ownAddress(request) ?? reader(request) : reader;
   return (request, response, next) => {
     const facts = new NodeFacts(request, address);
-    const finish = (verdict: Verdict): void => {
-      if (applyVerdict(request, response, verdict)) filter.follow(request, facts, next);
-    };
     const verdict = filter.check(request, facts, request);
-    if (isPromise(verdict)) verdict.then(finish).then(undefined, next);
-    else finish(verdict);
+    if (!('then' in verdict)) {
+      if (applyVerdict(request, response, verdict)) filter.follow(request, facts, next);
+      return;
+    }
+    verdict
+      .then((made) => {
+        if (applyVerdict(request, response, made)) filter.follow(request, facts, next);
+      })
+      .then(undefined, next);
   };
 }
 

@@ -6,7 +6,6 @@ import type {
   RouteOptions as FastifyRoute,
   HookHandlerDoneFunction,
 } from 'fastify';
-import { isPromise } from '../http/facts.ts';
 import type { HttpFilter } from '../http/filter.ts';
 import { decisionOf } from '../http/state.ts';
 import type { Verdict } from '../http/verdict.ts';
@@ -77,17 +76,25 @@ function listOf(hooks: FastifyRoute['onRequest']): Hook[] {
 function hookOf(filter: HttpFilter<FastifyRequest>): Hook {
   return (request, reply, done) => {
     const facts = new FastifyFacts(request);
-    const finish = (verdict: Verdict): void => {
-      const { allowed, status, headers, body, settle } = verdict;
-      if (settle !== undefined) whenDone(request.raw, reply.raw, settle);
-      for (const name in headers) reply.header(name, headers[name]);
-      if (allowed) filter.follow(request, facts, done);
-      else reply.code(status).send(body);
-    };
     const verdict = filter.check(request, facts, request.raw);
-    if (isPromise(verdict)) verdict.then(finish).then(undefined, done);
-    else finish(verdict);
+    if (!('then' in verdict)) {
+      if (applied(verdict, request, reply)) filter.follow(request, facts, done);
+      return;
+    }
+    verdict
+      .then((made) => {
+        if (applied(made, request, reply)) filter.follow(request, facts, done);
+      })
+      .then(undefined, done);
   };
+}
+
+function applied(verdict: Verdict, request: FastifyRequest, reply: FastifyReply): boolean {
+  const { allowed, status, headers, body, settle } = verdict;
+  if (settle !== undefined) whenDone(request.raw, reply.raw, settle);
+  for (const name in headers) reply.header(name, headers[name]);
+  if (!allowed) reply.code(status).send(body);
+  return allowed;
 }
 
 /** What was decided for this request; undefined if nothing was. */

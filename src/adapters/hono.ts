@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { isPromise } from '../http/facts.ts';
 import type { Headers as HeaderRecord } from '../http/headers.ts';
 import { decisionCount, decisionOf } from '../http/state.ts';
 import type { Verdict } from '../http/verdict.ts';
@@ -49,7 +48,7 @@ export function rateLimit({ ip, trustProxy, ...options }: HonoOptions): Middlewa
       );
     };
     const verdict = filter.check(c, facts, c);
-    return isPromise(verdict) ? Promise.resolve(verdict.then(finish)) : finish(verdict);
+    return 'then' in verdict ? Promise.resolve(verdict.then(finish)) : finish(verdict);
   };
 }
 

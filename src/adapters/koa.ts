@@ -1,6 +1,6 @@
 import type { Context, Next } from 'koa';
 import { RateLimitExceededError } from '../http/exceeded.ts';
-import { isPromise, pathOf, type RequestFacts } from '../http/facts.ts';
+import { pathOf, type RequestFacts } from '../http/facts.ts';
 import { decisionOf } from '../http/state.ts';
 import type { Verdict } from '../http/verdict.ts';
 import type { Decision } from '../limiter.ts';
@@ -28,18 +28,24 @@ export function rateLimit({ trustProxy, ...options }: KoaOptions): KoaMiddleware
   const address = trustProxy === undefined ? trustedAddress : (ctx: Context) => reader(ctx.req);
   return (ctx, next) => {
     const facts = new KoaFacts(ctx, address);
-    const finish = (verdict: Verdict): Promise<unknown> => {
-      const { allowed, status, headers, body, settle } = verdict;
-      if (settle !== undefined) whenDone(ctx.req, ctx.res, settle);
-      ctx.set(headers);
-      if (allowed) return filter.follow(ctx, facts, next);
-      ctx.status = status;
-      ctx.body = body;
-      return Promise.resolve();
-    };
     const verdict = filter.check(ctx, facts, ctx.req);
-    return isPromise(verdict) ? Promise.resolve(verdict.then(finish)) : finish(verdict);
+    if (!('then' in verdict)) {
+      return applied(ctx, verdict) ? filter.follow(ctx, facts, next) : Promise.resolve();
+    }
+    return Promise.resolve(verdict).then((made) =>
+      applied(ctx, made) ? filter.follow(ctx, facts, next) : undefined,
+    );
   };
+}
+
+function applied(ctx: Context, { allowed, status, headers, body, settle }: Verdict): boolean {
+  if (settle !== undefined) whenDone(ctx.req, ctx.res, settle);
+  ctx.set(headers);
+  if (!allowed) {
+    ctx.status = status;
+    ctx.body = body;
+  }
+  return allowed;
 }
 
 class KoaFacts implements RequestFacts {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isPromise } from '../http/facts.ts';
+import type { RequestFacts } from '../http/facts.ts';
+import type { HttpFilter } from '../http/filter.ts';
 import { decisionOf } from '../http/state.ts';
 import type { Verdict } from '../http/verdict.ts';
 import type { Decision } from '../limiter.ts';
@@ -26,14 +27,25 @@ export function rateLimit({ trustProxy, ...options }: NodeOptions): NodeMiddlewa
   const address = addressReader(trustProxy);
   return (request, response, next) => {
     const facts = new NodeFacts(request, address);
-    const finish = (verdict: Verdict): boolean => {
-      if (!applyVerdict(request, response, verdict)) return false;
-      if (next !== undefined) filter.follow(request, facts, next);
-      return true;
-    };
     const verdict = filter.check(request, facts, request);
-    return isPromise(verdict) ? verdict.then(finish) : finish(verdict);
+    if ('then' in verdict) {
+      return verdict.then((made) => finish(filter, request, response, facts, made, next));
+    }
+    return finish(filter, request, response, facts, verdict, next);
   };
+}
+
+function finish(
+  filter: HttpFilter<IncomingMessage>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  facts: RequestFacts,
+  verdict: Verdict,
+  next: (() => void) | undefined,
+): boolean {
+  if (!applyVerdict(request, response, verdict)) return false;
+  if (next !== undefined) filter.follow(request, facts, next);
+  return true;
 }
 
 /** What was decided for this request; undefined if nothing was. */

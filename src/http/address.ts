@@ -9,17 +9,17 @@ const GROUP_BITS = 16;
 /**
  * A client's address as a key: one spelling for each, port and zone stripped. IPv4 inside IPv6 (`::ffff:1.2.3.4`, and
  * `64:ff9b::/96` of a translator) is that IPv4 address; other IPv6 addresses stand for their network of `subnet` bits,
- * since one customer has that many addresses. What is no address is taken as it stands, in lower case.
+ * since one customer has that many addresses. What is no address is taken as it stands.
  */
 export function addressKey(address: string, subnet: number): string {
-  if (isIPv4(address)) return `ip:${address}`;
+  if (!address.includes(':')) return `ip:${address}`;
   if (address.startsWith(MAPPED)) {
     const rest = address.slice(MAPPED.length);
     if (isIPv4(rest)) return `ip:${rest}`;
   }
   const [, bracketed, v4] = WITH_PORT.exec(address) ?? [];
   const host = (bracketed ?? v4 ?? address).split('%', 1)[0] as string;
-  return isIPv6(host) ? ipv6Key(host, subnet) : `ip:${host.toLowerCase()}`;
+  return isIPv6(host) ? ipv6Key(host, subnet) : `ip:${host}`;
 }
 
 function ipv6Key(host: string, subnet: number): string {

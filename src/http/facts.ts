@@ -15,8 +15,10 @@ export type Awaitable<Value> = Value | PromiseLike<Value>;
 /** A function of the framework's own request (Express's `req`, Koa's `ctx`, Hono's `c`, a `Request`) and its facts. */
 export type OfRequest<Request, Value> = (request: Request, facts: RequestFacts) => Value;
 
+/** Where every request passes, `'then' in value` stands instead: there the engine knows the one shape it sees. */
 export function isPromise<Value>(value: Awaitable<Value>): value is PromiseLike<Value> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+  if (typeof value !== 'object' || value === null) return false;
+  return typeof (value as { then?: unknown }).then === 'function';
 }
 
 /** The path of a request target: `/a?b`, or `http://host/a` as clients send it to a proxy. */

@@ -12,15 +12,11 @@ import { type Rule, rulesOf } from './rules.ts';
 import { type Carrier, type RequestState, stateOf } from './state.ts';
 import { denial, PASS, unavailable, type Verdict } from './verdict.ts';
 
-/** Who pays what to whom. */
-interface Plan {
+/** One request on its way through one filter: who pays what to whom. */
+interface Turn<Request> {
   readonly gates: readonly Gate[];
   readonly key: Key;
   readonly cost: number;
-}
-
-/** One request on its way through one filter. */
-interface Turn<Request> extends Plan {
   readonly request: Request;
   readonly facts: RequestFacts;
   readonly state: RequestState;
@@ -56,18 +52,18 @@ export class HttpFilter<Request> {
   /** Decides. `carrier` lives as long as the request and is the same for all filters that it meets. */
   check(request: Request, facts: RequestFacts, carrier: Carrier): Awaitable<Verdict> {
     const state = stateOf(carrier);
-    if (state.met.includes(this)) return PASS;
-    state.met.push(this);
-    let plan: Awaitable<Plan | undefined>;
+    if (state.hasMet(this)) return PASS;
+    let turn: Awaitable<Turn<Request> | undefined>;
     try {
-      plan = this.#plan(request, facts);
+      turn = this.#turn(request, facts, state);
     } catch (error) {
-      return this.#undecided(error, true, request, facts, state);
+      return this.#undecided(error, request, facts, state);
     }
-    if (!isPromise(plan)) return this.#start(plan, request, facts, state);
-    return plan.then(
-      (made) => this.#start(made, request, facts, state),
-      (error) => this.#undecided(error, true, request, facts, state),
+    if (turn === undefined) return PASS;
+    if (!('then' in turn)) return this.#pass(turn, 0);
+    return turn.then(
+      (made) => (made === undefined ? PASS : this.#pass(made, 0)),
+      (error) => this.#undecided(error, request, facts, state),
     );
   }
 
@@ -77,47 +73,54 @@ export class HttpFilter<Request> {
     return requestContext.run({ key: () => textKey(this.#key(request, facts)) }, next);
   }
 
-  #plan(request: Request, facts: RequestFacts): Awaitable<Plan | undefined> {
+  /** Undefined for a request that is not limited. */
+  #turn(
+    request: Request,
+    facts: RequestFacts,
+    state: RequestState,
+  ): Awaitable<Turn<Request> | undefined> {
     const { skip } = this.#options;
-    if (skip === undefined) return this.#payment(request, facts);
+    if (skip === undefined) return this.#payment(request, facts, state);
     const skipped = skip(request, facts);
     if (isPromise(skipped)) {
-      return skipped.then((yes) => (yes ? undefined : this.#payment(request, facts)));
+      return skipped.then((yes) => (yes ? undefined : this.#payment(request, facts, state)));
     }
-    return skipped ? undefined : this.#payment(request, facts);
+    return skipped ? undefined : this.#payment(request, facts, state);
   }
 
-  #payment(request: Request, facts: RequestFacts): Awaitable<Plan | undefined> {
-    const rule = this.#rules.find(({ matches }) => matches === undefined || matches(facts));
+  #payment(
+    request: Request,
+    facts: RequestFacts,
+    state: RequestState,
+  ): Awaitable<Turn<Request> | undefined> {
+    const rule = this.#ruleFor(facts);
     if (rule === undefined) return undefined;
     const { cost = 1 } = this.#options;
     const gates = typeof rule.gates === 'function' ? rule.gates(request, facts) : rule.gates;
     const key = rule.key(request, facts);
     const price = typeof cost === 'function' ? cost(request, facts) : cost;
     if (isPromise(gates) || isPromise(key) || isPromise(price)) {
-      return Promise.all([gates, key, price]).then(([g, k, p]) => checkedPlan(g, k, p));
+      return Promise.all([gates, key, price]).then(([g, k, p]) =>
+        turnOf(g, k, p, request, facts, state),
+      );
     }
-    return checkedPlan(gates, key, price);
+    return turnOf(gates, key, price, request, facts, state);
   }
 
-  #start(
-    plan: Plan | undefined,
-    request: Request,
-    facts: RequestFacts,
-    state: RequestState,
-  ): Awaitable<Verdict> {
-    if (plan === undefined) return PASS;
-    const { gates, key, cost } = plan;
-    const first = state.charges.length;
-    return this.#pass({ gates, key, cost, request, facts, state, first }, 0);
+  #ruleFor(facts: RequestFacts): Rule<Request> | undefined {
+    for (const rule of this.#rules) {
+      if (rule.matches === undefined || rule.matches(facts)) return rule;
+    }
+    return undefined;
   }
 
   /** Asks the gates in order, from one on. */
   #pass(turn: Turn<Request>, from: number): Awaitable<Verdict> {
     for (let i = from; i < turn.gates.length; i++) {
       const stopped = this.#ask(turn, turn.gates[i] as Gate);
-      if (isPromise(stopped)) return stopped.then((verdict) => verdict ?? this.#pass(turn, i + 1));
-      if (stopped !== undefined) return stopped;
+      if (stopped === undefined) continue;
+      if (!('then' in stopped)) return stopped;
+      return stopped.then((verdict) => verdict ?? this.#pass(turn, i + 1));
     }
     const { charges } = turn.state;
     const settle = this.#refunds === undefined ? undefined : this.#settler(turn);
@@ -127,13 +130,15 @@ export class HttpFilter<Request> {
   /** A verdict if the request ends here. */
   #ask(turn: Turn<Request>, gate: Gate): Awaitable<Verdict | undefined> {
     let decision: Awaitable<Decision>;
+    let later: boolean;
     try {
       decision = gate.limiter.tryAcquire(turn.key, turn.cost);
+      later = 'then' in decision;
     } catch (error) {
       return this.#unanswered(turn, gate, error);
     }
-    if (!isPromise(decision)) return this.#take(turn, gate, decision);
-    return decision.then(
+    if (!later) return this.#take(turn, gate, decision as Decision);
+    return (decision as PromiseLike<Decision>).then(
       (made) => this.#take(turn, gate, made),
       (error) => this.#unanswered(turn, gate, error),
     );
@@ -141,7 +146,7 @@ export class HttpFilter<Request> {
 
   #take(turn: Turn<Request>, gate: Gate, decision: Decision): Awaitable<Verdict | undefined> {
     const { key, cost } = turn;
-    turn.state.charges.push({ gate, key, cost, decision });
+    turn.state.add({ gate, key, cost, decision });
     if (decision.allowed) return undefined;
     const refunded = this.#undo(turn);
     if (isPromise(refunded)) return refunded.then(() => this.#deny(turn, gate, decision));
@@ -210,7 +215,7 @@ export class HttpFilter<Request> {
     const { key, cost, request, facts, state } = turn;
     const { policy } = gate.limiter;
     if (this.#faults.policy(error, isMisuse(error), request, facts) === 'open') {
-      state.charges.push({ gate, key, cost, decision: openDecision(policy.limit) });
+      state.add({ gate, key, cost, decision: openDecision(policy.limit) });
       return undefined;
     }
     const refunded = this.#undo(turn);
@@ -221,21 +226,28 @@ export class HttpFilter<Request> {
   /** A request whose limiter, key or cost nobody knows. */
   #undecided(
     error: unknown,
-    misuse: boolean,
     request: Request,
     facts: RequestFacts,
     { charges }: RequestState,
   ): Verdict {
-    if (this.#faults.policy(error, misuse, request, facts) === 'open') {
+    if (this.#faults.policy(error, true, request, facts) === 'open') {
       return { ...PASS, headers: this.#writer.write(charges) };
     }
     return unavailable(charges, this.#writer, bodyWord(this.#options.body));
   }
 }
 
-function checkedPlan(gates: readonly Gate[], key: Key, cost: number): Plan {
+function turnOf<Request>(
+  gates: readonly Gate[],
+  key: Key,
+  cost: number,
+  request: Request,
+  facts: RequestFacts,
+  state: RequestState,
+): Turn<Request> {
   if (cost !== 1) checkCost(cost);
-  return { gates, key: textKey(key) as Key, cost };
+  const text = textKey(key) as Key;
+  return { gates, key: text, cost, request, facts, state, first: state.charges.length };
 }
 
 /** Numbers become strings, so that a user 42 from a session and '42' from a path are one user. */

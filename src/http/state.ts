@@ -3,11 +3,30 @@ import { type Charge, tightest } from './charge.ts';
 
 const STATE = Symbol('sluicegate.request');
 
+const NONE: Charge[] = [];
+
 /** What has been decided for one request, by all filters that it met. */
 export class RequestState {
-  /** Filters that have had their turn: a filter mounted twice counts once. */
-  readonly met: object[] = [];
-  readonly charges: Charge[] = [];
+  charges: Charge[] = NONE;
+  #last: object | undefined;
+  #earlier: object[] | undefined;
+
+  add(charge: Charge): void {
+    // Most requests have one, and push makes room for seventeen.
+    if (this.charges === NONE) this.charges = [charge];
+    else this.charges.push(charge);
+  }
+
+  /** Whether the filter has had its turn; if not, it has it now. A filter mounted twice counts once. */
+  hasMet(filter: object): boolean {
+    if (this.#last === filter || this.#earlier?.includes(filter)) return true;
+    if (this.#last !== undefined) {
+      this.#earlier ??= [];
+      this.#earlier.push(this.#last);
+    }
+    this.#last = filter;
+    return false;
+  }
 }
 
 /** An object that lives as long as the request: Node's IncomingMessage, a Request, Hono's context. */
