@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
 import { addressKey } from '../../src/http/address.ts';
 import type { RequestFacts } from '../../src/http/facts.ts';
@@ -66,6 +67,23 @@ describe('byIp', () => {
           expect(addressKey(spelled(a), width) === addressKey(spelled(b), width)).toBe(same);
         },
       ),
+    );
+  });
+
+  it('reads every spelling of an address as ipaddr.js does', () => {
+    fc.assert(
+      fc.property(fc.ipV6(), (address) => {
+        // The old IPv4-compatible form, which ipaddr.js takes for ::ffff:.
+        fc.pre(!/^::\d+\./.test(address));
+        const parsed = ipaddr.IPv6.parse(address);
+        const v4 = parsed.parts.slice(6).flatMap((part) => [part >> 8, part & 255]);
+        const v6 = parsed.parts.map((part) => part.toString(16));
+        const embedded = parsed.isIPv4MappedAddress() || parsed.range() === 'rfc6052';
+        const expected = embedded ? v4.join('.') : `${v6.join(':')}/128`;
+        expect(addressKey(address, 128)).toBe(`ip:${expected}`);
+        expect(addressKey(address.toUpperCase(), 128)).toBe(`ip:${expected}`);
+      }),
+      { numRuns: 2000 },
     );
   });
 
