@@ -18,10 +18,11 @@ import { isPromise, type RequestFacts } from '../http/facts.ts';
 import { HttpFilter } from '../http/filter.ts';
 import type { Headers } from '../http/headers.ts';
 import { byIp } from '../http/keys.ts';
-import { type HttpOptions, pickHttpOptions } from '../http/options.ts';
+import { HTTP_OPTIONS, type HttpOptions, pickHttpOptions } from '../http/options.ts';
 import { decisionOf } from '../http/state.ts';
 import type { Verdict } from '../http/verdict.ts';
 import type { Decision } from '../limiter.ts';
+import { knownOptions } from '../options.ts';
 import { FastifyFacts } from './fastify-facts.ts';
 import { NodeFacts, setHeaders, whenDone } from './node-http.ts';
 import { filterOf, type RateLimitOptions } from './shorthand.ts';
@@ -68,6 +69,7 @@ export function rateLimit(options: NestOptions = {}): CanActivate {
   }
   const limits = ['limit', 'limiter', 'routes'].some((name) => name in options);
   const filter = limits ? filterOf(options as RateLimitOptions<NestRequest>) : undefined;
+  if (!limits) knownOptions(options, HTTP_OPTIONS);
   const marked = new WeakMap<MethodLimit, HttpFilter<NestRequest>>();
   const filterFor = (context: ExecutionContext): HttpFilter<NestRequest> | undefined => {
     const limit = methodLimit(context.getHandler());

@@ -9,9 +9,9 @@ import 'reflect-metadata';
 
 const clock = new ManualClock();
 const limit = (count: number) => ({ limit: count, windowMs: 60_000, clock: clock.now });
-let app: Awaited<ReturnType<typeof NestFactory.create>>;
+let app: Awaited<ReturnType<typeof NestFactory.create>> | undefined;
 
-afterEach(() => app.close());
+afterEach(() => app?.close());
 
 type Routes = Record<string, readonly unknown[]>;
 
@@ -129,7 +129,10 @@ it('services that are marked answer 429 through the module', async () => {
   expect((await ask(port, '/send')).headers['cache-control']).toBe('no-store');
 });
 
-it('a guard refuses context, which it cannot set', async () => {
-  app = await NestFactory.create(class {}, { logger: false }).catch(() => app);
-  expect(() => rateLimit({ ...limit(1), context: true })).toThrow(/sluicegate\/express/);
+describe('options of a guard', () => {
+  it('refuse context, which a guard cannot set, and typing errors', () => {
+    expect(() => rateLimit({ ...limit(1), context: true })).toThrow(/sluicegate\/express/);
+    expect(() => rateLimit({ limt: 5 } as never)).toThrow(/unknown option "limt"/);
+    expect(() => rateLimit({ ...limit(1), maxx: 5 } as never)).toThrow(/unknown option "maxx"/);
+  });
 });
