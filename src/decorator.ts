@@ -1,4 +1,3 @@
-import { limiterOf } from './adapters/shorthand.ts';
 import { SluicegateTypeError } from './errors.ts';
 import { requestContext } from './http/context.ts';
 import { RateLimitExceededError } from './http/exceeded.ts';
@@ -12,6 +11,7 @@ import {
   optionalFunction,
   wholeNumber,
 } from './options.ts';
+import { limiterOf } from './shorthand.ts';
 
 export { RateLimitExceededError } from './http/exceeded.ts';
 

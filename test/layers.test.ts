@@ -21,6 +21,10 @@ const LAYERS: Record<string, readonly string[]> = {
   redis: ['limiter', 'errors', 'options', 'clock', 'rate', 'key-text', 'timers'],
   tiered: ['limiter', 'errors', 'options', 'clock', 'key-text', 'timers'],
   'redis.ts': ['limiter', 'errors', 'redis', 'tiered'],
+  http: ['limiter', 'errors', 'options'],
+  shorthand: ['limiter', 'errors', 'options', 'local', 'http'],
+  decorator: ['limiter', 'errors', 'options', 'http', 'shorthand'],
+  adapters: ['limiter', 'errors', 'options', 'http', 'shorthand', 'decorator', 'local'],
   index: ['limiter', 'errors', 'local'],
   cli: ['index', 'limiter', 'redis.ts'],
 };
@@ -29,6 +33,8 @@ const LAYERS: Record<string, readonly string[]> = {
 const PACKAGES: Record<string, RegExp> = {
   'key-text': /^node:crypto$/,
   redis: /^(ioredis|node:async_hooks|node:crypto)$/,
+  http: /^(node:(async_hooks|crypto|net)|path-to-regexp)$/,
+  adapters: /^(node:http|proxy-addr|@nestjs\/(common|core)|(express|fastify|hono|koa)(\/.*)?)$/,
   tiered: /^node:diagnostics_channel$/,
   core: /^(@assemblyscript\/loader|node:worker_threads)$/,
   cli: /^(node:|ioredis$)/,

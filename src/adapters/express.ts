@@ -3,9 +3,9 @@ import type { Request } from 'express';
 import { RateLimitExceededError } from '../http/exceeded.ts';
 import { decisionOf } from '../http/state.ts';
 import type { Decision } from '../limiter.ts';
+import { filterOf, type RateLimitOptions } from '../shorthand.ts';
 import { applyVerdict, NodeFacts } from './node-http.ts';
 import { addressReader, type TrustProxy } from './proxies.ts';
-import { filterOf, type RateLimitOptions } from './shorthand.ts';
 
 export * from './common.ts';
 

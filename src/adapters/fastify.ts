@@ -10,9 +10,9 @@ import type { HttpFilter } from '../http/filter.ts';
 import { decisionOf } from '../http/state.ts';
 import type { Verdict } from '../http/verdict.ts';
 import type { Decision } from '../limiter.ts';
+import { filterOf, type RateLimitOptions } from '../shorthand.ts';
 import { FastifyFacts } from './fastify-facts.ts';
 import { whenDone } from './node-http.ts';
-import { filterOf, type RateLimitOptions } from './shorthand.ts';
 
 export * from './common.ts';
 

@@ -4,7 +4,7 @@ import type { Headers as HeaderRecord } from '../http/headers.ts';
 import { decisionCount, decisionOf } from '../http/state.ts';
 import type { Verdict } from '../http/verdict.ts';
 import type { Decision } from '../limiter.ts';
-import { filterOf, type RateLimitOptions } from './shorthand.ts';
+import { filterOf, type RateLimitOptions } from '../shorthand.ts';
 import { type AddressOptions, clientReader, runtimeAddress, WebFacts } from './web.ts';
 
 export * from './common.ts';

@@ -4,9 +4,9 @@ import { pathOf, type RequestFacts } from '../http/facts.ts';
 import { decisionOf } from '../http/state.ts';
 import type { Verdict } from '../http/verdict.ts';
 import type { Decision } from '../limiter.ts';
+import { filterOf, type RateLimitOptions } from '../shorthand.ts';
 import { headerOf, whenDone } from './node-http.ts';
 import { addressReader, type TrustProxy } from './proxies.ts';
-import { filterOf, type RateLimitOptions } from './shorthand.ts';
 
 export * from './common.ts';
 

@@ -23,9 +23,9 @@ import { decisionOf } from '../http/state.ts';
 import type { Verdict } from '../http/verdict.ts';
 import type { Decision } from '../limiter.ts';
 import { knownOptions } from '../options.ts';
+import { filterOf, type RateLimitOptions } from '../shorthand.ts';
 import { FastifyFacts } from './fastify-facts.ts';
 import { NodeFacts, setHeaders, whenDone } from './node-http.ts';
-import { filterOf, type RateLimitOptions } from './shorthand.ts';
 
 export { RateLimit } from '../decorator.ts';
 export * from './common.ts';

@@ -1,10 +1,10 @@
-import { SluicegateTypeError } from '../errors.ts';
-import { HttpFilter } from '../http/filter.ts';
-import { HTTP_OPTIONS, type HttpOptions, type LimiterChoice, type Route } from '../http/options.ts';
-import type { Clock, LocalLimiter } from '../limiter.ts';
-import { SlidingWindowCounterLimiter } from '../local/sliding-window-counter-limiter.ts';
-import { TokenBucketLimiter } from '../local/token-bucket-limiter.ts';
-import { knownOptions, limiterName, microseconds, shown, wholeNumber } from '../options.ts';
+import { SluicegateTypeError } from './errors.ts';
+import { HttpFilter } from './http/filter.ts';
+import { HTTP_OPTIONS, type HttpOptions, type LimiterChoice, type Route } from './http/options.ts';
+import type { Clock, LocalLimiter } from './limiter.ts';
+import { SlidingWindowCounterLimiter } from './local/sliding-window-counter-limiter.ts';
+import { TokenBucketLimiter } from './local/token-bucket-limiter.ts';
+import { knownOptions, limiterName, microseconds, shown, wholeNumber } from './options.ts';
 
 /** A limiter in process, in few words. */
 export interface Shorthand {
