@@ -1,6 +1,6 @@
 // What a limiter adds to a request: CPU time of a hello-world server, in microseconds a request, driven by autocannon.
 //
-//   npm run bench:http [-- ROUNDS [FRAMEWORK...]]
+//   npm run bench -- http [--quick] [FRAMEWORK...]
 //
 // Each round starts every variant in a process of its own and warms it up, then drives them in turns, a slice of requests
 // each, so that whatever else the machine does falls on all alike. Counted is CPU time, user and system, garbage
@@ -135,7 +135,9 @@ async function measure(framework: Framework, rounds: number): Promise<void> {
   if (rival) console.log(`  ${rival} adds ${added(samples.bareRival, samples.rival)}`);
 }
 
-const [rounds = '9', ...chosen] = process.argv.slice(2);
+const args = process.argv.slice(2);
+const rounds = args.includes('--quick') ? '2' : '9';
+const chosen = args.filter((arg) => !arg.startsWith('--'));
 const frameworks = (chosen.length > 0 ? chosen : Object.keys(FRAMEWORKS)) as Framework[];
 console.log(
   `Node ${process.version}, ${cpus()[0]?.model}, ${cpus().length} cores, ${rounds} rounds`,

@@ -469,7 +469,7 @@ export function auditAdapter(subject: Subject): void {
         expect(accounts.made).toBe(2);
       });
 
-      it.runIf(subject.carriesContext)('know the client if the adapter carries it', async () => {
+      const carried = async () => {
         const accounts = marked();
         const port = await serve(
           {
@@ -483,7 +483,9 @@ export function auditAdapter(subject: Subject): void {
           const headers = { 'x-user': user };
           expect(await statuses(port, 3, '/service', { headers })).toEqual([200, 200, 429]);
         }
-      });
+      };
+      // A guard of Nest cannot set a context for what runs after it.
+      if (subject.carriesContext) it('know the client if the adapter carries it', carried);
     });
 
     describe('refunds', () => {
