@@ -16,6 +16,11 @@
 // FROZEN slots are changing hands: never as new, and never anybody's. Freezing is the last decision; after it only the
 // three stores are left.
 //
+// What is left: a bucket's state counts the slot's keys modulo 3 only. A thread that stalls between reading a state and
+// swapping it, while three further keys come and go in that slot at one reading of the clock, all of them reset or
+// refunded, charges a stranger: one permit, for one such coincidence. (The explorer of these steps finds it; two keys do
+// not suffice, and without refunds and resets it cannot happen.)
+//
 // Nothing between taking and releasing can be interrupted. V8 stops a worker at loop heads, function entries, calls and
 // returns, and an instruction that traps ends the call: none of these is on any path there (a test walks the control
 // flow of the compiled module), so no thread can die in it. For one that is merely not scheduled, the others wait a
