@@ -3,17 +3,22 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { demo } from './demo/command.ts';
 import { CliFault, parseFault, usageFault } from './fault.ts';
+import { replay } from './replay/command.ts';
 
 const HELP = `Usage: sluicegate <command> [options]
 
 Commands:
   demo           serve three limited routes and a page to try them on
+  replay         tell what a limit would have done to an access log
 
 Options:
   -h, --help     show this, or the help of a command
   -v, --version  show the version`;
 
-const COMMANDS = new Map([['demo', demo]]);
+const COMMANDS = new Map([
+  ['demo', demo],
+  ['replay', replay],
+]);
 
 async function main(args: string[]): Promise<void> {
   const [name = '', ...rest] = args;

@@ -7,11 +7,14 @@ function run(...args: string[]) {
 }
 
 describe('the sluicegate command', () => {
-  it.each(['--help', '-h', 'demo --help', 'demo -h'])('explains itself: %s', async (args) => {
-    const { code, stdout, stderr } = await run(...args.split(' '));
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Usage: sluicegate /);
-  });
+  it.each(['--help', '-h', 'demo --help', 'demo -h', 'replay --help'])(
+    'explains itself: %s',
+    async (args) => {
+      const { code, stdout, stderr } = await run(...args.split(' '));
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/^Usage: sluicegate /);
+    },
+  );
 
   it('tells its version', async () => {
     const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');

@@ -1,0 +1,149 @@
+import { addressKey } from '../../http/address.ts';
+import { Batch } from '../../replay/batch.ts';
+import type { Field } from './fields.ts';
+import { KEY_SEPARATOR, type LineSink } from './formats/format.ts';
+
+/** Line numbers that are told; the rest is only counted. */
+const LINES_TOLD = 10;
+/** Bounds what is kept beside the clients themselves. */
+const MOST_RAW_KEYS = 100_000;
+const MOST_GROUPS = 10_000;
+const OTHER_GROUPS = '(others)';
+const NO_GROUP = '(none)';
+const NOT_ASCII = /[^\0-\x7f]/;
+const WIDE = /[^\0-\xff]/;
+const ADDRESS_PREFIX = 'ip:';
+
+/** Lines that were left out for one reason. */
+export class Skipped {
+  count = 0;
+  readonly lines: string[] = [];
+
+  add(file: string | undefined, line: number, why?: string): void {
+    this.count += 1;
+    if (this.lines.length >= LINES_TOLD) return;
+    const place = file === undefined ? `${line}` : `${file}:${line}`;
+    this.lines.push(why === undefined ? place : `${place} (${why})`);
+  }
+}
+
+/** What hears of whole batches; `groups` has the group of each request. */
+export type BatchSink = (batch: Batch, groups: Uint32Array) => void;
+
+/** Turns lines into batches: numbers the clients, keeps the order of time, counts what is left out. */
+export class TrafficBuilder implements LineSink {
+  readonly brokenLines = new Skipped();
+  readonly outOfOrder = new Skipped();
+  readonly withoutKey = new Skipped();
+  readonly clientNames: string[] = [];
+  readonly groupNames: string[] = [];
+  requests = 0;
+  firstTimeUs = 0;
+  lastTimeUs = Number.NEGATIVE_INFINITY;
+  /** Told with line numbers when there are several. */
+  #file: string | undefined;
+  #isLatin1 = false;
+  readonly #key: readonly Field[];
+  readonly #isGrouped: boolean;
+  readonly #ipv6Prefix: number;
+  readonly #onBatch: BatchSink;
+  readonly #batch = new Batch();
+  readonly #groups = new Uint32Array(this.#batch.times.length);
+  readonly #clients = new Map<string, number>();
+  /** Keys as the log writes them: an address is brought into its one spelling once. */
+  readonly #rawKeys = new Map<string, number>();
+  readonly #groupNumbers = new Map<string, number>();
+
+  constructor(key: readonly Field[], isGrouped: boolean, ipv6Prefix: number, onBatch: BatchSink) {
+    this.#key = key;
+    this.#isGrouped = isGrouped;
+    this.#ipv6Prefix = ipv6Prefix;
+    this.#onBatch = onBatch;
+  }
+
+  /** The lines that come now are of another file, with this encoding. */
+  begin(file: string | undefined, isLatin1: boolean): void {
+    this.#file = file;
+    this.#isLatin1 = isLatin1;
+    this.#rawKeys.clear();
+    this.#groupNumbers.clear();
+    for (const [number, name] of this.groupNames.entries()) this.#groupNumbers.set(name, number);
+  }
+
+  request(
+    line: number,
+    timeUs: number,
+    key: string | undefined,
+    cost: number,
+    group: string | undefined,
+  ): void {
+    if (timeUs < this.lastTimeUs) {
+      this.outOfOrder.add(this.#file, line);
+      return;
+    }
+    if (key === undefined || key === '') {
+      this.withoutKey.add(this.#file, line);
+      return;
+    }
+    if (this.requests === 0) this.firstTimeUs = timeUs;
+    this.requests += 1;
+    this.lastTimeUs = timeUs;
+    const client = this.#rawKeys.get(key) ?? this.#newRawKey(key);
+    if (this.#isGrouped) this.#groups[this.#batch.length] = this.#groupOf(group);
+    if (this.#batch.add(timeUs, client, cost)) this.flush();
+  }
+
+  broken(line: number, why: string): void {
+    this.brokenLines.add(this.#file, line, why);
+  }
+
+  /** Hands on what is left in the last batch. */
+  flush(): void {
+    if (this.#batch.length > 0) this.#onBatch(this.#batch, this.#groups);
+    this.#batch.length = 0;
+  }
+
+  #newRawKey(raw: string): number {
+    const own = flat(raw);
+    const name = this.#ownCopy(own)
+      .split(KEY_SEPARATOR)
+      .map((part, index) => (this.#key[index]?.kind === 'ip' ? this.#address(part) : part))
+      .join(' ');
+    let client = this.#clients.get(name);
+    if (client === undefined) {
+      client = this.clientNames.push(name) - 1;
+      this.#clients.set(name, client);
+    }
+    if (this.#rawKeys.size >= MOST_RAW_KEYS) this.#rawKeys.clear();
+    this.#rawKeys.set(own, client);
+    return client;
+  }
+
+  #address(part: string): string {
+    return addressKey(part, this.#ipv6Prefix).slice(ADDRESS_PREFIX.length);
+  }
+
+  #groupOf(raw = NO_GROUP): number {
+    const known = this.#groupNumbers.get(raw);
+    if (known !== undefined) return known;
+    const isFull = this.groupNames.length >= MOST_GROUPS;
+    const name = isFull ? OTHER_GROUPS : this.#ownCopy(raw);
+    const number = this.#groupNumbers.get(name) ?? this.groupNames.push(name) - 1;
+    this.#groupNumbers.set(name, number);
+    // As written, for the lines that follow.
+    if (!isFull) this.#groupNumbers.set(flat(raw), number);
+    return number;
+  }
+
+  /** What the log means, in memory of its own. */
+  #ownCopy(slice: string): string {
+    const isUtf8 = this.#isLatin1 && NOT_ASCII.test(slice);
+    return isUtf8 ? Buffer.from(slice, 'latin1').toString('utf8') : flat(slice);
+  }
+}
+
+/** A slice of a block of the log would keep the whole block in memory. */
+function flat(slice: string): string {
+  const encoding = WIDE.test(slice) ? 'utf16le' : 'latin1';
+  return Buffer.from(slice, encoding).toString(encoding);
+}
