@@ -2,6 +2,7 @@
 // The binaries come from the npm packages node-<platform>-<arch>. Arguments name other majors.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensureChromium } from './ensure-chromium.js';
 import { ensureRedis } from './ensure-redis.js';
 import { fail, npm, root, runTool } from './run.js';
 import './setup.js';
@@ -27,7 +28,7 @@ function nodeBinary(major) {
   return binary;
 }
 
-const env = { ...process.env, REDIS_SERVER: ensureRedis() };
+const env = { ...process.env, REDIS_SERVER: ensureRedis(), CHROMIUM: ensureChromium() };
 const failed = [];
 for (const major of majors) {
   const node = nodeBinary(major);
