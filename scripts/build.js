@@ -44,7 +44,8 @@ const PAGES_TS = PAGES.map((page) => `${page}.generated.ts`);
 /** What pages name that is not beside them. */
 const LIBRARY_FILES = {
   'uplot.css': 'node_modules/uplot/dist/uPlot.min.css',
-  'uplot.js': 'node_modules/uplot/dist/uPlot.iife.min.js',
+  // With its licence, as that wants.
+  'uplot.js': ['node_modules/uplot/LICENSE', 'node_modules/uplot/dist/uPlot.iife.min.js'],
 };
 const STAMP = 'build/stamp';
 
@@ -110,9 +111,10 @@ function embedLua() {
 
 /** A page, whole in one string: the styles and scripts that it names are put into it. */
 function embedPage(page) {
+  const text = (file) => readFileSync(path(file), 'utf8').trim();
   const read = (name) => {
-    const file = LIBRARY_FILES[name] ?? join(dirname(page), name);
-    return readFileSync(path(file), 'utf8').trim();
+    const [file, script] = [LIBRARY_FILES[name] ?? join(dirname(page), name)].flat();
+    return script === undefined ? text(file) : `/*\n${text(file)}\n*/\n${text(script)}`;
   };
   const html = read(`${basename(page)}.html`)
     .replaceAll(

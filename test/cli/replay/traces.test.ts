@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import type { ReplayResult } from '../../../src/cli/replay/result.ts';
+import { bytes, percent } from '../../../src/cli/replay/tables.ts';
 import { type Request, readTrace, worstWindow } from '../../support/trace.ts';
 import { combined, file, replayed } from './run.ts';
 
@@ -100,6 +103,23 @@ function tokenBucket(requests: readonly Request[], limit: number, windowMs: numb
   });
 }
 
+const page = readFileSync(new URL('../../../docs/algorithms.md', import.meta.url), 'utf8');
+
+/** A line of the page's table: the share denied and the worst window, by algorithm in the page's order. */
+function figures(trace: string, limit: string, { results }: ReplayResult): string {
+  const cells = results
+    .filter((row) => row.limit === limit)
+    .map((row) => `${percent(row.denied, row.requests)}, ${row.worstWindowRatio.toFixed(2)} x`);
+  return `| ${[trace, limit, ...cells].join(' | ')} |\n`;
+}
+
+function memory({ results }: ReplayResult): string {
+  const parts = results.map(({ algorithm, memoryBytes }) => {
+    return `${algorithm.replaceAll('-', ' ')} ${bytes(memoryBytes)}`;
+  });
+  return `${parts.join(', ')}.\n`;
+}
+
 describe('the command on a trace', () => {
   it.each(Object.keys(TRACES) as (keyof typeof TRACES)[])(
     'counts as its README says: %s',
@@ -112,7 +132,9 @@ describe('the command on a trace', () => {
       const input = typeof log === 'string' ? undefined : log;
       const result = await replayed([...fromFile, '--algorithm', 'all', ...args, ...limits], input);
       expect(result).toMatchObject({ requests: requests.length, clients });
+      if (name === 'wikimedia-20150912') expect(page).toContain(memory(result));
       for (const { limit, ...known } of KNOWN[name]) {
+        expect(page).toContain(figures(name, limit, result));
         const of = (algorithm: string) =>
           result.results.find((row) => row.limit === limit && row.algorithm === algorithm);
         const [permits = 0, seconds = 0] = limit.split(/\/|s/).map(Number);

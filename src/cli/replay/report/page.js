@@ -377,7 +377,10 @@ function showNames(rows) {
             percent(denied, requests),
           ]),
         );
-        for (const line of table.tBodies[0].rows) line.cells[0].classList.add('name');
+        // A short name stays on one line.
+        for (const { cells } of table.tBodies[0].rows) {
+          cells[0].classList.toggle('name', cells[0].textContent.length > 24);
+        }
         return [element('h3', { textContent: `${title}, ${r.algorithm}` }), table];
       });
   byId('most-denied').replaceChildren(
