@@ -5,6 +5,7 @@ import { Candidates } from '../../replay/suggest.ts';
 import { Timeline } from '../../replay/timeline.ts';
 import { CliFault } from '../fault.ts';
 import { type KnownLog, recognise } from './formats/detect.ts';
+import type { Names } from './names.ts';
 import type { ReplayOptions } from './options.ts';
 import type { Progress } from './progress.ts';
 import type { Distribution, GroupRow, ReplayResult, Suggestion } from './result.ts';
@@ -225,9 +226,9 @@ class Scoreboard {
     this.#spool?.close();
   }
 
-  #mostDenied(run: Run, names: readonly string[]) {
+  #mostDenied(run: Run, names: Names) {
     return top(this.#options.top, names.length, (client) => run.deniedOf(client)).map((client) => ({
-      client: names[client] as string,
+      client: names.get(client),
       requests: this.#requestsByClient[client] as number,
       denied: run.deniedOf(client),
     }));

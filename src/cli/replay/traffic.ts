@@ -2,16 +2,16 @@ import { addressKey } from '../../http/address.ts';
 import { Batch } from '../../replay/batch.ts';
 import type { Field } from './fields.ts';
 import { KEY_SEPARATOR, type LineSink } from './formats/format.ts';
+import { Names } from './names.ts';
 
 /** Line numbers that are told; the rest is only counted. */
 const LINES_TOLD = 10;
 /** Bounds what is kept beside the clients themselves. */
-const MOST_RAW_KEYS = 100_000;
+const MOST_RAW_KEYS = 262_144;
 const MOST_GROUPS = 10_000;
 const OTHER_GROUPS = '(others)';
 const NO_GROUP = '(none)';
 const NOT_ASCII = /[^\0-\x7f]/;
-const WIDE = /[^\0-\xff]/;
 const ADDRESS_PREFIX = 'ip:';
 
 /** Lines that were left out for one reason. */
@@ -35,7 +35,7 @@ export class TrafficBuilder implements LineSink {
   readonly brokenLines = new Skipped();
   readonly outOfOrder = new Skipped();
   readonly withoutKey = new Skipped();
-  readonly clientNames: string[] = [];
+  readonly clientNames = new Names();
   readonly groupNames: string[] = [];
   requests = 0;
   firstTimeUs = 0;
@@ -49,9 +49,9 @@ export class TrafficBuilder implements LineSink {
   readonly #onBatch: BatchSink;
   readonly #batch = new Batch();
   readonly #groups = new Uint32Array(this.#batch.times.length);
-  readonly #clients = new Map<string, number>();
-  /** Keys as the log writes them: an address is brought into its one spelling once. */
-  readonly #rawKeys = new Map<string, number>();
+  /** Keys as the log writes them, where those are not names: an address is brought into its one spelling once. */
+  readonly #rawKeys = new Names();
+  readonly #rawClients = new Uint32Array(MOST_RAW_KEYS);
   readonly #groupNumbers = new Map<string, number>();
 
   constructor(key: readonly Field[], isGrouped: boolean, ipv6Prefix: number, onBatch: BatchSink) {
@@ -88,7 +88,7 @@ export class TrafficBuilder implements LineSink {
     if (this.requests === 0) this.firstTimeUs = timeUs;
     this.requests += 1;
     this.lastTimeUs = timeUs;
-    const client = this.#rawKeys.get(key) ?? this.#newRawKey(key);
+    const client = this.#clientOf(key);
     if (this.#isGrouped) this.#groups[this.#batch.length] = this.#groupOf(group);
     if (this.#batch.add(timeUs, client, cost)) this.flush();
   }
@@ -103,19 +103,24 @@ export class TrafficBuilder implements LineSink {
     this.#batch.length = 0;
   }
 
-  #newRawKey(raw: string): number {
-    const own = flat(raw);
-    const name = this.#ownCopy(own)
-      .split(KEY_SEPARATOR)
+  /** What stands for itself, as most addresses do, is found at once: a name is never the raw key of another one. */
+  #clientOf(key: string): number {
+    const client = this.clientNames.find(key);
+    if (client >= 0) return client;
+    const raw = this.#rawKeys.find(key);
+    return raw < 0 ? this.#newRawKey(key) : (this.#rawClients[raw] as number);
+  }
+
+  #newRawKey(key: string): number {
+    const decoded = this.#decoded(key);
+    const parts = this.#key.length > 1 ? decoded.split(KEY_SEPARATOR) : [decoded];
+    const name = parts
       .map((part, index) => (this.#key[index]?.kind === 'ip' ? this.#address(part) : part))
       .join(' ');
-    let client = this.#clients.get(name);
-    if (client === undefined) {
-      client = this.clientNames.push(name) - 1;
-      this.#clients.set(name, client);
-    }
-    if (this.#rawKeys.size >= MOST_RAW_KEYS) this.#rawKeys.clear();
-    this.#rawKeys.set(own, client);
+    const client = this.clientNames.add(name);
+    if (name === key) return client;
+    if (this.#rawKeys.length >= MOST_RAW_KEYS) this.#rawKeys.clear();
+    this.#rawClients[this.#rawKeys.add(key)] = client;
     return client;
   }
 
@@ -127,7 +132,7 @@ export class TrafficBuilder implements LineSink {
     const known = this.#groupNumbers.get(raw);
     if (known !== undefined) return known;
     const isFull = this.groupNames.length >= MOST_GROUPS;
-    const name = isFull ? OTHER_GROUPS : this.#ownCopy(raw);
+    const name = isFull ? OTHER_GROUPS : flat(this.#decoded(raw));
     const number = this.#groupNumbers.get(name) ?? this.groupNames.push(name) - 1;
     this.#groupNumbers.set(name, number);
     // As written, for the lines that follow.
@@ -135,15 +140,14 @@ export class TrafficBuilder implements LineSink {
     return number;
   }
 
-  /** What the log means, in memory of its own. */
-  #ownCopy(slice: string): string {
-    const isUtf8 = this.#isLatin1 && NOT_ASCII.test(slice);
-    return isUtf8 ? Buffer.from(slice, 'latin1').toString('utf8') : flat(slice);
+  /** Logs read as bytes are UTF-8 all the same. */
+  #decoded(text: string): string {
+    const isUtf8 = this.#isLatin1 && NOT_ASCII.test(text);
+    return isUtf8 ? Buffer.from(text, 'latin1').toString('utf8') : text;
   }
 }
 
 /** A slice of a block of the log would keep the whole block in memory. */
 function flat(slice: string): string {
-  const encoding = WIDE.test(slice) ? 'utf16le' : 'latin1';
-  return Buffer.from(slice, encoding).toString(encoding);
+  return Buffer.from(slice, 'utf16le').toString('utf16le');
 }
