@@ -26,7 +26,8 @@ const LAYERS: Record<string, readonly string[]> = {
   decorator: ['limiter', 'errors', 'options', 'http', 'shorthand'],
   adapters: ['limiter', 'errors', 'options', 'http', 'shorthand', 'decorator', 'local'],
   index: ['limiter', 'errors', 'local'],
-  cli: ['index', 'limiter', 'redis.ts'],
+  replay: ['index', 'limiter', 'options'],
+  cli: ['index', 'limiter', 'redis.ts', 'replay', 'http'],
 };
 
 /** Packages of others, by layer. Users of the library load what all layers but the command import. */
@@ -37,7 +38,7 @@ const PACKAGES: Record<string, RegExp> = {
   adapters: /^(node:http|proxy-addr|@nestjs\/(common|core)|(express|fastify|hono|koa)(\/.*)?)$/,
   tiered: /^node:diagnostics_channel$/,
   core: /^(@assemblyscript\/loader|node:worker_threads)$/,
-  cli: /^(node:|ioredis$)/,
+  cli: /^(node:|(ioredis|papaparse)$)/,
 };
 
 interface Source {

@@ -144,7 +144,7 @@ describe('the other answers of the demo', () => {
     const html = await response.text();
     expect(response.status).toBe(200);
     expect(response.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
-    expect(html).not.toMatch(/(src|href|action)="(?!data:|\/stats")|@import|url\(/);
+    expect(html).not.toMatch(/(src|href|action)="(?!data:|\/stats"|\/compare")|@import|url\(/);
     const script = /<script type="module">(.*)<\/script>/s.exec(html)?.[1] ?? '';
     expect(script).toContain("fetch('/stats')");
     expect(() => new Function(script)).not.toThrow();

@@ -21,9 +21,9 @@ export interface Complaints {
   readonly requests: string[];
 }
 
-/** Opens a file in a real Chromium, which `npm test` has found; one browser serves a whole test file. */
-export async function openFile(
-  path: string,
+/** Opens a page in a real Chromium, which `npm test` has found; one browser serves a whole test file. */
+export async function open(
+  url: string,
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; complaints: Complaints }> {
   const executablePath = process.env.CHROMIUM;
@@ -34,6 +34,6 @@ export async function openFile(
   page.on('console', (message) => complaints.console.push(message.text()));
   page.on('pageerror', (error) => complaints.console.push(String(error)));
   page.on('request', (request) => complaints.requests.push(request.url()));
-  await page.goto(`file://${path}`);
+  await page.goto(url);
   return { page, complaints };
 }

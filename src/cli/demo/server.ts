@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { clientOf, RecentClients } from './clients.ts';
+import { ComparePage } from './compare/answers.ts';
 import type { Answered, Deciders, Tally } from './decide.ts';
 import { rateLimitHeaders } from './headers.ts';
 import { page } from './page.generated.ts';
@@ -37,11 +38,14 @@ export function demoServer(routes: readonly DemoRoute[], deciders: Deciders): Se
     };
     resources.set(route.path, { method: route.method, answer });
   }
-  return createServer(async (request, response) => {
+  const compare = new ComparePage();
+  const server = createServer(async (request, response) => {
+    if (compare.handle(request, response)) return;
     const { status, headers, body } = await answerTo(request, resources);
     const length = { 'Content-Length': Buffer.byteLength(body) };
     response.writeHead(status, { ...headers, ...length }).end(body);
   });
+  return server.once('close', () => compare.close());
 }
 
 function answerTo(

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ReplayResult } from '../../../src/cli/replay/result.ts';
-import { openFile } from '../../support/browser.ts';
+import { open } from '../../support/browser.ts';
 import { readTrace } from '../../support/trace.ts';
 import { file, replay, replayed } from './run.ts';
 
@@ -55,7 +55,7 @@ describe('the report', () => {
   it('is one file that asks nobody for anything', async () => {
     const html = readFileSync(report, 'utf8');
     expect(html).not.toMatch(/(src|href)="(?!data:)/);
-    const { page, complaints } = await openFile(report);
+    const { page, complaints } = await open(`file://${report}`);
     await page.getByRole('heading', { level: 1, name: TITLE }).waitFor();
     for (const id of ['timeline', 'clients', 'candidates'])
       expect(await isPainted(page, id)).toBe(true);
@@ -64,7 +64,7 @@ describe('the report', () => {
   });
 
   it('has the numbers of the JSON', async () => {
-    const { page } = await openFile(report);
+    const { page } = await open(`file://${report}`);
     expect(await values(page, '#results')).toEqual(
       result.results.map((row) => [
         row.requests,
@@ -133,7 +133,7 @@ describe('the report', () => {
   });
 
   it('is used by keyboard', async () => {
-    const { page } = await openFile(report);
+    const { page } = await open(`file://${report}`);
     const slider = page.getByRole('slider', { name: 'Moment' });
     const readout = page.locator('#timeline-readout');
     await slider.focus();
@@ -178,7 +178,7 @@ describe('the report', () => {
     ['dark', 1280, 'dark', /^rgb\(1?\d, 1?\d, 2?\d\)$/],
     ['a phone', 360, 'light', /^rgb\(255, 255, 255\)$/],
   ] as const)('is readable in %s', async (name, width, colorScheme, paper) => {
-    const { page, complaints } = await openFile(report, {
+    const { page, complaints } = await open(`file://${report}`, {
       viewport: { width, height: 800 },
       colorScheme,
     });
