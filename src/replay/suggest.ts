@@ -28,16 +28,16 @@ export class Candidates {
   readonly #algorithm: Algorithm;
   readonly #windowMs: number;
   readonly #traffic: Traffic;
-  readonly #onReplay: () => void;
+  readonly #onReplay: (limit: number, done: number) => void;
   readonly #most: number;
   readonly #known = new Map<number, Candidate>();
 
-  /** `onReplay` hears of every batch replayed. */
+  /** `onReplay` hears of every batch: under which limit, and how many requests are behind it. */
   constructor(
     algorithm: Algorithm,
     windowMs: number,
     traffic: Traffic,
-    onReplay: () => void = () => {},
+    onReplay: (limit: number, done: number) => void = () => {},
   ) {
     this.#algorithm = algorithm;
     this.#windowMs = windowMs;
@@ -83,10 +83,12 @@ export class Candidates {
     const judge = judgeFor(this.#algorithm, limitOf(limit, this.#windowMs), Math.max(1, clients));
     const waits = new Float64Array(BATCH_LENGTH);
     let isDenied = new Uint8Array(1_024);
+    let done = 0;
     let denied = 0;
     let clientsEverDenied = 0;
     for (const batch of this.#traffic.batches()) {
-      this.#onReplay();
+      this.#onReplay(limit, done);
+      done += batch.length;
       judge.decide(batch, waits);
       for (let i = 0; i < batch.length; i++) {
         if (waits[i] === 0) continue;

@@ -202,8 +202,8 @@ class Scoreboard {
       this.#options.algorithms.map((algorithm) => ({ windowMs, algorithm })),
     );
     return pairs.map(({ windowMs, algorithm }, index) => {
-      const candidates = new Candidates(algorithm, windowMs, traffic, () =>
-        progress.show('looking for limits', index, pairs.length),
+      const candidates = new Candidates(algorithm, windowMs, traffic, (limit, done) =>
+        progress.show(`trying ${limit} with ${algorithm}`, done, traffic.requests),
       );
       candidates.tryGrid();
       const share = percent / 100;

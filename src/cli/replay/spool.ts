@@ -21,6 +21,8 @@ export class Spool {
     try {
       this.#folder = mkdtempSync(join(tmpdir(), 'sluicegate-replay-'));
       this.#file = openSync(join(this.#folder, 'requests'), 'wx+', 0o600);
+      // An open file needs no name, and without one nothing is left behind by Ctrl-C. Windows sees that differently.
+      if (process.platform !== 'win32') this.#remove();
     } catch (error) {
       throw fault(error);
     }
@@ -57,6 +59,10 @@ export class Spool {
 
   close(): void {
     closeSync(this.#file);
+    this.#remove();
+  }
+
+  #remove(): void {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 

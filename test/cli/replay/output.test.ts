@@ -1,6 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { ReplayResult } from '../../../src/cli/replay/result.ts';
+import { Command, MAIN } from '../command.ts';
 import { combined, file, replay, replayed } from './run.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
@@ -187,6 +193,36 @@ describe('the result', () => {
   });
 });
 
+it('ends quietly when nobody reads its output any more', async () => {
+  const many = Array.from({ length: 30_000 }, (_, i) =>
+    line({ time: T0 + i * 60_000, user: `u${i}` }),
+  );
+  const log = file('many.json', many.join(''));
+  const args = [
+    MAIN,
+    'replay',
+    log,
+    '--key',
+    'user',
+    '--group-by',
+    'user',
+    '--top',
+    '1000',
+    '--json',
+    ...LIMIT,
+  ];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', (text) => {
+    stderr += text;
+  });
+  await once(child.stdout, 'data');
+  child.stdout.destroy();
+  const [code] = await once(child, 'close');
+  expect(code).toBe(0);
+  expect(stderr).not.toContain('EPIPE');
+});
+
 describe('the smallest limit', () => {
   /** Client i makes i requests in one second, i from 1 to 20. */
   const stairs = Array.from({ length: 20 }, (_, i) => `u${i + 1}`)
@@ -211,6 +247,23 @@ describe('the smallest limit', () => {
         expect(clientsEverDenied).toBe(Math.max(0, 20 - limit));
       }
     }
+  });
+
+  it('leaves no temporary file behind', async () => {
+    const TMPDIR = mkdtempSync(join(tmpdir(), 'sluicegate-replay-tmp-'));
+    const args = [
+      'replay',
+      file('steps.json', stairs),
+      '--key',
+      'user',
+      '--limit',
+      '3/60s',
+      '--suggest',
+      '5',
+    ];
+    const { code } = await new Command(args, { TMPDIR }).ended;
+    expect({ code, files: readdirSync(TMPDIR) }).toEqual({ code: 0, files: [] });
+    rmSync(TMPDIR, { recursive: true });
   });
 
   it('is told below the tables', async () => {
