@@ -13,7 +13,6 @@ export async function replay(args: string[]): Promise<void> {
     return;
   }
   if (options.report !== undefined) checkReportPath(options.report);
-  process.stdout.on('error', whenNobodyReads);
   const progress = new Progress(process.stderr);
   const result = await replayLogs(options, progress).finally(() => progress.clear());
   const hidden = hideNames(result, options.fields);
@@ -29,10 +28,4 @@ export async function replay(args: string[]): Promise<void> {
   console.error(
     `${number(lines)} lines in ${seconds.toFixed(1)} s, ${number(linesPerSecond)} lines/s`,
   );
-}
-
-/** `| head` has seen enough. */
-function whenNobodyReads(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
 }
