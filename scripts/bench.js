@@ -8,6 +8,7 @@ const SUITES = {
   threads: 'threads/main.js',
   redis: 'redis/main.js',
   http: 'http/main.js',
+  replay: 'replay/main.js',
 };
 
 const args = process.argv.slice(2);
