@@ -76,11 +76,12 @@ describe('a process', () => {
       const begin = performance.now();
       const limiter = new TokenBucketLimiter({ capacity: 1, refillTokens: 1, refillIntervalMs: 50 });
       let allowed = 0;
-      while (performance.now() - begin < 275) if (limiter.isAllowed('ann')) allowed++;
+      while (allowed < 4 && performance.now() - begin < 10_000) if (limiter.isAllowed('ann')) allowed++;
       console.log(allowed, performance.now() - begin);
     `);
     const [allowed = 0, elapsed = 0] = printed.split(' ').map(Number);
-    expect(allowed).toBeGreaterThan(1);
-    expect(allowed).toBeLessThanOrEqual(1 + elapsed / 50);
+    // One at once, and one more every 50 ms; no upper bound, since a busy machine may pause the process.
+    expect(allowed).toBe(4);
+    expect(elapsed).toBeGreaterThanOrEqual(150);
   });
 });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision } from '../../src/index.ts';
 import { TokenBucketLimiter } from '../../src/index.ts';
+import { mutatedPackage } from '../support/threads/compile.ts';
 import { crew, messageOf, sharedWords, startWorker, until } from '../support/threads/crew.ts';
 import { joining, type Made, make } from '../support/threads/limiters.ts';
+import { LOST_UPDATES } from '../support/threads/mutations.ts';
 
 const WORKERS = 4;
 const LIMIT = 100;
@@ -59,7 +61,7 @@ async function run(
       await new Promise((resolve) => setImmediate(resolve));
       clock.set(Math.min(stop, now + Math.random()));
       // Or what is left over could pass the limit, and be lost.
-      await until(() => due(clock.now()) - hammer.admitted < LIMIT / 2);
+      await until(() => due(clock.now()) - hammer.admitted < made.limiter.policy.limit / 2);
     }
     await hammer.settled();
   }
@@ -75,6 +77,19 @@ describe('while time runs', () => {
     const { admitted } = await run(made, [end], due);
     expect(admitted).toBe(due(end));
   });
+
+  it('a token bucket would admit more if an update did not compare before it swaps', async () => {
+    const folder = mutatedPackage([LOST_UPDATES]);
+    // So many that there is always one to race for.
+    const limit = 10_000;
+    const due = (ms: number) => limit + Math.floor((ms * limit) / WINDOW_MS);
+    const end = 100;
+    const excess = async () => {
+      const made = await make('token bucket', { limit, windowMs: WINDOW_MS, folder });
+      return (await run(made, [end], due)).admitted - due(end);
+    };
+    await expect.poll(excess, { timeout: 60_000, interval: 1 }).toBeGreaterThan(0);
+  }, 90_000);
 
   it('a sliding window counter admits limit, then limit - 1 in every window', async () => {
     const made = await make('sliding window counter', { limit: LIMIT, windowMs: WINDOW_MS });
