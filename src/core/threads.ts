@@ -17,7 +17,9 @@ let listening = false;
 
 /**
  * Has `heir` told whenever a worker that this thread starts from now on has ended, for as long as the heir lives.
- * Only the starting thread learns of it, so nobody is told twice.
+ * Only the starting thread learns of it, so nobody is told twice; of workers started before, and of those whose own
+ * starter has died, nobody is told. That costs nothing as long as no thread can die with a lock, which is how the table
+ * is built: this is the second line of defence.
  */
 export function inherit(heir: Heir): void {
   heirs.add(new WeakRef(heir));
