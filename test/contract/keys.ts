@@ -14,7 +14,10 @@ const LOOK_ALIKES: [string, Key[]][] = [
   ],
   ['names of nothing', ['undefined', 'null', 'NaN', '[object Object]', 'false']],
   ['characters that share their low byte', ['a', '\u0161', '\u2061', text(0x6161), '\uff61']],
-  ['one character and its two bytes', ['\u0100', '\0\u0001', '\u0001\0', bytes(0, 1)]],
+  [
+    'one character, its two bytes, and its low one',
+    ['\u0100', '\0', '\0\u0001', '\u0001\0', bytes(0, 1)],
+  ],
   ['accents composed and combined', ['\u00e9', 'e\u0301', '\u00c3\u00a9']],
   ['lone surrogates', ['\ud800', '\udc00', '\ufffd', '\ud800\udc00', '\udc00\ud800', '?']],
   ['cases and spaces', ['ann', 'Ann', 'ann ', ' ann', 'ann\n', 'ann\0']],
