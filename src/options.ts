@@ -11,7 +11,10 @@ export const MAX_RATE_TOKENS = 1_779_199;
 export const MAX_BUCKET_UNITS = 2n ** 60n;
 
 const COUNTER_STATE_BITS = 63;
+/** For so long a silent key's state stays right. */
 const TEN_YEARS_US = 315_360_000_000_000;
+/** How far ahead of `now` a state may be, being another thread's; see assembly/arithmetic.ts. */
+const MAX_SKEW_US = 2 ** 31;
 
 /** Capacity and refill of a bucket, in one of two spellings. */
 export type TokenBucketRate =
@@ -197,7 +200,7 @@ function rateFault(
 
 /** The largest limit of a sliding window counter whose window has that many microseconds. */
 export function largestCounterLimit(windowUs: number): number {
-  const windows = BigInt(Math.ceil(TEN_YEARS_US / windowUs));
+  const windows = BigInt(Math.ceil((TEN_YEARS_US + MAX_SKEW_US) / windowUs) + 1);
   const indexBits = (windows - 1n).toString(2).length;
   const countBits = Math.floor((COUNTER_STATE_BITS - indexBits) / 2);
   const byProduct = (2n ** 63n - 1n) / BigInt(windowUs);
