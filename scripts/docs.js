@@ -107,6 +107,10 @@ ${table(
 The rate is reduced to lowest terms: 100 tokens per 60 s are 1 token per 600,000 microseconds. Then the tokens must be
 at most ${number(MAX_RATE_TOKENS)}, the microseconds at most 365 days, and capacity x microseconds at most 2^60.
 
+A key may be silent for (2^62 - capacity x microseconds) / tokens microseconds (in a shared table 36 minutes less): ten
+years and more for usual limits, and 22 days at the far corner of both ranges. Past that it can be taken for one that
+still owes, for a while; never is anybody given more than the limit.
+
 ${table(
   ['refill', 'largest capacity'],
   REFILLS.map(([tokens, name, ms]) => [
