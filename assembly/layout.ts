@@ -55,7 +55,6 @@ export const LOCK_SIZE: usize = 8;
 export const LOCKS: usize = 1024;
 export const CELL_SIZE: usize = 8;
 export const SLOT_SIZE: usize = 16;
-export const SET_SLOTS: u32 = 8;
 export const SET_SIZE: usize = 128;
 export const POLICY_WORDS: u32 = 8;
 /** Address of the policy, in the table's header and in the front alike. */

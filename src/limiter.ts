@@ -57,7 +57,7 @@ export interface RateLimiter {
   tryAcquire(key: Key, cost?: number): Decision | Promise<Decision>;
   /** What `tryAcquire` would answer. Changes nothing. */
   peek(key: Key, cost?: number): Decision | Promise<Decision>;
-  /** Gives `cost` permits (default 1) back, the newest window's first, never above full. */
+  /** Gives `cost` permits (default 1) back, at most the limit, the newest window's first, never above full. */
   refund(key: Key, cost?: number): void | Promise<void>;
   /** Makes the key as new. */
   reset(key: Key): void | Promise<void>;
