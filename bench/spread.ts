@@ -39,6 +39,11 @@ export function ratioOf(theirs: Spread, ours: Spread): Spread {
   };
 }
 
+/** Each number over the one that was measured beside it. */
+export function ratiosOf(numbers: readonly number[], beside: readonly number[]): Spread {
+  return spreadOf(numbers.map((number, i) => divide(number, beside[i] ?? Number.NaN)));
+}
+
 function divide(theirs: number, ours: number): number {
   return ours > 0 ? theirs / ours : Number.NaN;
 }

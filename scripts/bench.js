@@ -9,6 +9,7 @@ const SUITES = {
   redis: 'redis/main.js',
   http: 'http/main.js',
   replay: 'replay/main.js',
+  native: 'native/main.js',
 };
 
 const args = process.argv.slice(2);
