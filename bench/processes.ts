@@ -22,11 +22,18 @@ export type RunJob = <J extends Job>(job: J) => Results[J['measure']];
 
 const CHILD = fileURLToPath(new URL('child.js', import.meta.url));
 
-/** Runs jobs on that Node binary, one at a time: two at once would measure each other. */
-export function jobRunner(node: string): RunJob {
+/** The variable that names the built `dist` folder whose limiter is the subject `dist`. */
+export const DIST = 'SLUICEGATE_DIST';
+
+/**
+ * Runs jobs on that Node binary, with these variables beside the usual ones; one at a time: two at once would measure
+ * each other.
+ */
+export function jobRunner(node: string, variables: Readonly<Record<string, string>> = {}): RunJob {
   return (job) => {
     const child = spawnSync(node, ['--expose-gc', CHILD, JSON.stringify(job)], {
       encoding: 'utf8',
+      env: { ...process.env, ...variables },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     if (child.error !== undefined) throw child.error;

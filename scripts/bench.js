@@ -1,5 +1,5 @@
 // `npm run bench [-- SUITE] [options]`: compiles bench/ and the sources it measures into build/, then runs one suite, or
-// all of them in turn. `--quick` makes each short.
+// all of them in turn. `--quick` makes each short. `compare REF` sets this tree beside a git ref.
 import { fail, run, runTool } from './run.js';
 import './setup.js';
 
@@ -11,14 +11,17 @@ const SUITES = {
   replay: 'replay/main.js',
   native: 'native/main.js',
 };
+/** Run by name only: they need to be told what. */
+const ASKED = { compare: 'compare/main.js' };
 
 const args = process.argv.slice(2);
-const chosen = args[0] in SUITES ? [args.shift()] : Object.keys(SUITES);
+const programs = { ...SUITES, ...ASKED };
+const chosen = args[0] in programs ? [args.shift()] : Object.keys(SUITES);
 
 if (runTool('typescript/bin/tsc', ['-p', 'tsconfig.bench.json']) !== 0)
   fail('bench did not compile');
 for (const suite of chosen) {
   console.log(`\nbench: ${suite}`);
-  const status = run(process.execPath, ['--expose-gc', `build/bench/${SUITES[suite]}`, ...args]);
+  const status = run(process.execPath, ['--expose-gc', `build/bench/${programs[suite]}`, ...args]);
   if (status !== 0) process.exitCode = status;
 }

@@ -12,6 +12,7 @@ const ENTRIES = {
   base: { title: 'no limiter', load: () => import('./base.ts') },
   map: { title: 'Map', load: () => import('./map.ts') },
   sluicegate: { title: 'Sluicegate', load: () => import('./sluicegate.ts') },
+  dist: { title: 'Sluicegate, built', load: () => import('./dist.ts') },
 } as const satisfies Record<string, Entry>;
 
 export type SubjectName = keyof typeof ENTRIES;
