@@ -2,7 +2,7 @@
 window's permits the share counts that the trailing window still covers. One atomic step for all keys of a call.
   KEYS[i] counter   string "index previous current": permits of window number index and of the one before
   ARGV[1] notAfter  this server's microsecond from which on nothing may happen any more: nobody waits for the answer
-  ARGV[2] now       microseconds in place of TIME; only tests give it, and keys then live for an hour; else empty
+  ARGV[2] now       microseconds in place of TIME, given by tests and replays: keys then live for an hour; else empty
   ARGV[3] limit     permits a window, whole, 1 to 2^28
   ARGV[4] window    microseconds, at most 365 days
   then for each key, two of ARGV:

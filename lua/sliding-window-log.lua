@@ -2,7 +2,7 @@
 call.
   KEYS[i] log       sorted set, one member a call: score = its microsecond, member = "total cost", both over 16 digits
   ARGV[1] notAfter  this server's microsecond from which on nothing may happen any more: nobody waits for the answer
-  ARGV[2] now       microseconds in place of TIME; only tests give it, and keys then live for an hour; else empty
+  ARGV[2] now       microseconds in place of TIME, given by tests and replays: keys then live for an hour; else empty
   ARGV[3] limit     permits a window, whole, >= 1
   ARGV[4] window    microseconds
   then for each key, two of ARGV:

@@ -2,7 +2,7 @@
 a call.
   KEYS[i] bucket    string "level stamp": what is missing from a full bucket, in units of 1/token, at that microsecond
   ARGV[1] notAfter  this server's microsecond from which on nothing may happen any more: nobody waits for the answer
-  ARGV[2] now       microseconds in place of TIME; only tests give it, and keys then live for an hour; else empty
+  ARGV[2] now       microseconds in place of TIME, given by tests and replays: keys then live for an hour; else empty
   ARGV[3] capacity  tokens, whole, >= 1
   ARGV[4] rate      tokens, whole, >= 1, that flow in `token` microseconds
   ARGV[5] token     units a token, whole, >= 1; capacity * token < 2^53

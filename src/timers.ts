@@ -15,10 +15,10 @@ export const systemTimers: Timers = {
   wake: (callback, ms) => void setTimeout(callback, ms).unref(),
 };
 
-/** For tests: not among the options, since it has no name. */
+/** For tests, and for the replay of a log in Redis: not among the options, since it has no name. */
 export const SEAM: unique symbol = Symbol('sluicegate.seam');
 
-/** What tests put in place of the clocks. */
+/** What is put in place of the clocks. */
 export interface Seam {
   readonly timers?: Timers;
   /** Milliseconds that the scripts take for the server's. */

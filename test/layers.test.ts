@@ -26,7 +26,7 @@ const LAYERS: Record<string, readonly string[]> = {
   decorator: ['limiter', 'errors', 'options', 'http', 'shorthand'],
   adapters: ['limiter', 'errors', 'options', 'http', 'shorthand', 'decorator', 'local'],
   index: ['limiter', 'errors', 'local'],
-  replay: ['index', 'limiter', 'options'],
+  replay: ['index', 'limiter', 'options', 'redis.ts', 'timers'],
   cli: ['index', 'limiter', 'redis.ts', 'replay', 'http'],
 };
 

@@ -1,22 +1,27 @@
 import { type Batch, roomFor } from './batch.ts';
-import type { Judge } from './judges.ts';
+import type { LocalJudge } from './judges.ts';
 import type { Limit } from './limit.ts';
 
 const FIRST_CLIENTS = 1_024;
 
 /**
- * At most `limit` permits in each window of the clock, as a plain model: one count a client. Windows are multiples of
- * their length since 1970.
+ * Where windows begin: at multiples of their length since 1970, the same for all clients, or, as in Redis, with a
+ * client's first permit after its last window.
  */
-export class FixedWindow implements Judge {
+export type WindowStart = 'since 1970' | 'first permit';
+
+/** At most `limit` permits in each window, as a plain model: one count a client. */
+export class FixedWindow implements LocalJudge {
   readonly #limit: number;
   readonly #windowUs: number;
-  #windows = new Float64Array(FIRST_CLIENTS).fill(Number.NEGATIVE_INFINITY);
+  readonly #windowStart: WindowStart;
+  #starts = new Float64Array(FIRST_CLIENTS);
   #counts = new Float64Array(FIRST_CLIENTS);
 
-  constructor({ limit, windowMs }: Limit) {
+  constructor({ limit, windowMs }: Limit, windowStart: WindowStart = 'since 1970') {
     this.#limit = limit;
     this.#windowUs = Math.round(windowMs * 1000);
+    this.#windowStart = windowStart;
   }
 
   decide({ length, times, clients, costs }: Batch, waits: Float64Array): void {
@@ -28,16 +33,24 @@ export class FixedWindow implements Judge {
   #decide(client: number, now: number, cost: number): number {
     if (cost > this.#limit) return Infinity;
     if (cost === 0) return 0;
-    this.#windows = roomFor(this.#windows, client);
+    this.#starts = roomFor(this.#starts, client);
     this.#counts = roomFor(this.#counts, client);
-    const window = Math.floor(now / this.#windowUs);
-    const used = this.#windows[client] === window ? (this.#counts[client] as number) : 0;
-    if (used + cost > this.#limit) {
-      return Math.ceil(((window + 1) * this.#windowUs - now) / 1000);
+    let start = this.#starts[client] as number;
+    let used = this.#counts[client] as number;
+    // Of a client that is new here the count is 0, wherever its window began.
+    if (used === 0 || now - start >= this.#windowUs) {
+      start = this.#startOf(now);
+      used = 0;
     }
-    this.#windows[client] = window;
+    if (used + cost > this.#limit) return Math.ceil((start + this.#windowUs - now) / 1000);
+    this.#starts[client] = start;
     this.#counts[client] = used + cost;
     return 0;
+  }
+
+  #startOf(now: number): number {
+    if (this.#windowStart === 'first permit') return now;
+    return Math.floor(now / this.#windowUs) * this.#windowUs;
   }
 
   overflowed(): number {
@@ -45,7 +58,7 @@ export class FixedWindow implements Judge {
   }
 
   memoryBytes(): number {
-    return this.#windows.byteLength + this.#counts.byteLength;
+    return this.#starts.byteLength + this.#counts.byteLength;
   }
 
   close(): void {}

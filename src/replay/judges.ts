@@ -1,8 +1,8 @@
 import { SlidingWindowCounterLimiter, TokenBucketLimiter } from '../index.ts';
 import type { LocalLimiter } from '../limiter.ts';
 import type { Batch } from './batch.ts';
-import { FixedWindow } from './fixed-window.ts';
-import type { Limit } from './limit.ts';
+import { FixedWindow, type WindowStart } from './fixed-window.ts';
+import { bucketOf, type Limit, windowOf } from './limit.ts';
 import { SlidingWindowLog } from './sliding-window-log.ts';
 
 export const ALGORITHMS = [
@@ -20,46 +20,50 @@ export interface Judge {
    * Writes for each request of the batch the milliseconds that its client is told to wait: 0 if it passes, `Infinity`
    * if it never can.
    */
-  decide(batch: Batch, waits: Float64Array): void;
+  decide(batch: Batch, waits: Float64Array): void | Promise<void>;
   /** Decisions charged to a state that several clients share: above 0 the answers are stricter than they should be. */
   overflowed(): number;
-  /** Bytes that the algorithm's state takes for that many clients. */
-  memoryBytes(clients: number): number;
+  /** Bytes that the algorithm's state takes for that many clients; undefined if nobody knows. */
+  memoryBytes(clients: number): number | undefined;
   close(): void;
 }
 
-export function judgeFor(algorithm: Algorithm, limit: Limit, maxKeys: number): Judge {
+/** A judge in this process. */
+export interface LocalJudge extends Judge {
+  decide(batch: Batch, waits: Float64Array): void;
+  memoryBytes(clients: number): number;
+}
+
+export function judgeFor(
+  algorithm: Algorithm,
+  limit: Limit,
+  maxKeys: number,
+  windowStart?: WindowStart,
+): LocalJudge {
   switch (algorithm) {
     case 'sliding-window-log':
       return new SlidingWindowLog(limit);
     case 'fixed-window':
-      return new FixedWindow(limit);
+      return new FixedWindow(limit, windowStart);
     default:
-      return new LocalJudge(algorithm, limit, maxKeys);
+      return new LimiterJudge(algorithm, limit, maxKeys);
   }
 }
 
 /** A limiter as it is shipped, with the log's time as its clock. */
-class LocalJudge implements Judge {
+class LimiterJudge implements LocalJudge {
   readonly #make: (maxKeys: number) => LocalLimiter;
   readonly #maxKeys: number;
   /** Made at the first request's time: that is where its clock begins, and windows are counted from there. */
   #limiter: LocalLimiter | undefined;
   #nowMs = 0;
 
-  constructor(algorithm: Algorithm, { limit, windowMs }: Limit, maxKeys: number) {
+  constructor(algorithm: Algorithm, limit: Limit, maxKeys: number) {
     const clock = () => this.#nowMs;
     this.#make =
       algorithm === 'token-bucket'
-        ? (keys) =>
-            new TokenBucketLimiter({
-              capacity: limit,
-              refillTokens: limit,
-              refillIntervalMs: windowMs,
-              maxKeys: keys,
-              clock,
-            })
-        : (keys) => new SlidingWindowCounterLimiter({ limit, windowMs, maxKeys: keys, clock });
+        ? (keys) => new TokenBucketLimiter({ ...bucketOf(limit), maxKeys: keys, clock })
+        : (keys) => new SlidingWindowCounterLimiter({ ...windowOf(limit), maxKeys: keys, clock });
     this.#maxKeys = maxKeys;
   }
 

@@ -1,4 +1,12 @@
-import { bucketPolicy, counterPolicy, microseconds, wholeNumber } from '../options.ts';
+import {
+  bucketPolicy,
+  counterPolicy,
+  doubleBucketPolicy,
+  logPolicy,
+  microseconds,
+  wholeNumber,
+  windowPolicy,
+} from '../options.ts';
 import type { Algorithm } from './judges.ts';
 
 /** One limit to try: `limit` permits a window. */
@@ -49,18 +57,46 @@ export function limitOf(limit: number, windowMs: number): Limit {
 }
 
 /**
- * Throws unless the algorithm can take the limit.
+ * Throws unless the algorithm can take the limit, in this process or in Redis.
  *
  * @throws RangeError with the value seen and the legal range.
  */
-export function checkLimit({ text, limit, windowMs }: Limit, algorithm: Algorithm): void {
+export function checkLimit(limit: Limit, algorithm: Algorithm, inRedis = false): void {
   try {
-    if (algorithm === 'sliding-window-counter') counterPolicy({ limit, windowMs });
-    else bucketPolicy({ capacity: limit, refillTokens: limit, refillIntervalMs: windowMs });
+    if (inRedis) checkInRedis(limit, algorithm);
+    else if (algorithm === 'sliding-window-counter') counterPolicy(limit);
+    else bucketPolicy(bucketOf(limit));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new RangeError(`'${text}' is no limit for ${algorithm}: ${error.message}`);
+    const where = inRedis ? ' in Redis' : '';
+    throw new RangeError(`'${limit.text}' is no limit for ${algorithm}${where}: ${error.message}`);
   }
+}
+
+function checkInRedis(limit: Limit, algorithm: Algorithm): void {
+  switch (algorithm) {
+    case 'token-bucket':
+      doubleBucketPolicy(bucketOf(limit));
+      break;
+    case 'sliding-window-counter':
+      counterPolicy(limit);
+      break;
+    case 'sliding-window-log':
+      logPolicy(limit);
+      break;
+    case 'fixed-window':
+      windowPolicy(limit);
+  }
+}
+
+/** The bucket that a limit means: as large, and refilled in a window. */
+export function bucketOf({ limit, windowMs }: Limit) {
+  return { capacity: limit, refillTokens: limit, refillIntervalMs: windowMs };
+}
+
+/** The options of a limiter with windows. */
+export function windowOf({ limit, windowMs }: Limit) {
+  return { limit, windowMs };
 }
 
 function textOf(limit: number, windowMs: number): string {

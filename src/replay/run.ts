@@ -1,5 +1,5 @@
 import { BATCH_LENGTH, type Batch, roomFor } from './batch.ts';
-import { type Algorithm, type Judge, judgeFor } from './judges.ts';
+import type { Algorithm, Judge } from './judges.ts';
 import type { Limit } from './limit.ts';
 import { Trails } from './trails.ts';
 
@@ -18,7 +18,8 @@ export interface Outcome {
   readonly neverPass: number;
   /** Most permits that one client took in any trailing window. */
   readonly worstWindow: number;
-  readonly memoryBytes: number;
+  /** Undefined if nobody knows. */
+  readonly memoryBytes: number | undefined;
   readonly decisionsPerSecond: number;
   readonly overflowed: number;
 }
@@ -41,16 +42,16 @@ export class Run {
   #worstWindow = 0;
   #nanoseconds = 0n;
 
-  constructor(algorithm: Algorithm, limit: Limit, maxKeys: number) {
+  constructor(algorithm: Algorithm, limit: Limit, judge: Judge) {
     this.algorithm = algorithm;
     this.limit = limit;
-    this.#judge = judgeFor(algorithm, limit, maxKeys);
+    this.#judge = judge;
     this.#admittedTrails = new Trails(Math.round(limit.windowMs * 1000));
   }
 
-  feed(batch: Batch): void {
+  async feed(batch: Batch): Promise<void> {
     const started = process.hrtime.bigint();
-    this.#judge.decide(batch, this.waits);
+    await this.#judge.decide(batch, this.waits);
     this.#nanoseconds += process.hrtime.bigint() - started;
     this.#requests += batch.length;
     for (let i = 0; i < batch.length; i++) {

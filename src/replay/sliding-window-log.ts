@@ -1,5 +1,5 @@
 import type { Batch } from './batch.ts';
-import type { Judge } from './judges.ts';
+import type { LocalJudge } from './judges.ts';
 import type { Limit } from './limit.ts';
 import { Trails } from './trails.ts';
 
@@ -7,7 +7,7 @@ import { Trails } from './trails.ts';
  * The exact sliding window, as a plain model: every permit of the trailing window is remembered and dropped once it is
  * a window old. At most `limit` in any time span of the window's length.
  */
-export class SlidingWindowLog implements Judge {
+export class SlidingWindowLog implements LocalJudge {
   readonly #limit: number;
   readonly #trails: Trails;
 

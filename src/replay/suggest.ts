@@ -1,7 +1,7 @@
 import { largestCounterLimit } from '../options.ts';
 import { BATCH_LENGTH, type Batch, roomFor } from './batch.ts';
-import { type Algorithm, judgeFor } from './judges.ts';
-import { limitOf } from './limit.ts';
+import type { LocalJudge } from './judges.ts';
+import { type Limit, limitOf } from './limit.ts';
 
 /** Limits above this are not tried. */
 const LARGEST_CANDIDATE = 1_000_000;
@@ -25,7 +25,7 @@ export interface Traffic {
  * deny no more, which holds but for a few requests that pass in place of others.
  */
 export class Candidates {
-  readonly #algorithm: Algorithm;
+  readonly #judgeOf: (limit: Limit) => LocalJudge;
   readonly #windowMs: number;
   readonly #traffic: Traffic;
   readonly #onReplay: (limit: number, done: number) => void;
@@ -34,12 +34,12 @@ export class Candidates {
 
   /** `onReplay` hears of every batch: under which limit, and how many requests are behind it. */
   constructor(
-    algorithm: Algorithm,
+    judgeOf: (limit: Limit) => LocalJudge,
     windowMs: number,
     traffic: Traffic,
     onReplay: (limit: number, done: number) => void = () => {},
   ) {
-    this.#algorithm = algorithm;
+    this.#judgeOf = judgeOf;
     this.#windowMs = windowMs;
     this.#traffic = traffic;
     this.#onReplay = onReplay;
@@ -79,8 +79,7 @@ export class Candidates {
   #replay(limit: number): Candidate {
     const known = this.#known.get(limit);
     if (known !== undefined) return known;
-    const clients = this.#traffic.clients;
-    const judge = judgeFor(this.#algorithm, limitOf(limit, this.#windowMs), Math.max(1, clients));
+    const judge = this.#judgeOf(limitOf(limit, this.#windowMs));
     const waits = new Float64Array(BATCH_LENGTH);
     let isDenied = new Uint8Array(1_024);
     let done = 0;

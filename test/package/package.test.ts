@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
@@ -83,6 +83,20 @@ describe('the packed tarball', () => {
   it('can be imported', () => {
     write('program.mjs', IMPORTS + PROGRAM);
     expect(node(['program.mjs'])).toBe(PROGRAM_PRINTS);
+  });
+
+  it.each([
+    ['replay', 'none.log', '--limit', '1/s'],
+    ['demo', '--port', '0'],
+  ])('says what its %s needs to use Redis', (...args) => {
+    const main = join(installed, 'dist', 'cli', 'main.js');
+    const command = [main, ...args, '--redis', 'redis://127.0.0.1:1'];
+    const { status, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr:
+        'sluicegate: --redis needs the package ioredis: npm install ioredis\nSee: sluicegate --help\n',
+    });
   });
 
   it('has adapters that can be imported without their frameworks', () => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Batch } from '../../src/replay/batch.ts';
+import type { WindowStart } from '../../src/replay/fixed-window.ts';
 import { ALGORITHMS, judgeFor } from '../../src/replay/judges.ts';
 import { limitOf } from '../../src/replay/limit.ts';
 import { Timeline } from '../../src/replay/timeline.ts';
 import { Trails } from '../../src/replay/trails.ts';
+import { modelFixedWindowSinceFirst } from '../model/fixed-window-since-first.ts';
 import { Random } from '../support/random.ts';
 
 const WINDOW_US = 10_000_000;
@@ -30,8 +32,13 @@ function calls(seed: number, count: number, clients: number, gridUs = 1): Call[]
   });
 }
 
-function waitsOf(algorithm: (typeof ALGORITHMS)[number], all: readonly Call[]): number[] {
-  const judge = judgeFor(algorithm, limitOf(LIMIT, WINDOW_US / 1000), 10_000);
+function waitsOf(
+  algorithm: (typeof ALGORITHMS)[number],
+  all: readonly Call[],
+  windowStart?: WindowStart,
+): number[] {
+  const limit = limitOf(LIMIT, WINDOW_US / 1000);
+  const judge = judgeFor(algorithm, limit, 10_000, windowStart);
   const batch = new Batch(256);
   const room = new Float64Array(256);
   const waits: number[] = [];
@@ -79,6 +86,17 @@ function plainFixed(all: readonly Call[]): number[] {
   });
 }
 
+/** As `RedisFixedWindowLimiter` has them: by the model that it is held against. */
+function plainFixedSinceFirst(all: readonly Call[]): number[] {
+  let us = 0;
+  const policy = { limit: LIMIT, windowMs: WINDOW_US / 1000 };
+  const model = modelFixedWindowSinceFirst(policy, () => us / 1000);
+  return all.map((call) => {
+    us = call.us;
+    return model.tryAcquire(call.client, call.cost).retryAfterMs;
+  });
+}
+
 describe('the models', () => {
   it.each([
     [1, 3, 1],
@@ -93,6 +111,7 @@ describe('the models', () => {
       const log = waitsOf('sliding-window-log', all);
       expect(log).toEqual(plainLog(all));
       expect(waitsOf('fixed-window', all)).toEqual(plainFixed(all));
+      expect(waitsOf('fixed-window', all, 'first permit')).toEqual(plainFixedSinceFirst(all));
       expect(log.filter((wait) => wait > 0 && wait < Infinity).length).toBeGreaterThan(20);
     },
   );

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { parseArgs } from 'node:util';
 import { usageFault } from '../fault.ts';
+import { redisAddress } from '../redis.ts';
 import { type Deciders, decideHere, decideInRedis, decideInWorkers } from './decide.ts';
 import { HOST, listen } from './listen.ts';
 import { type DemoRoute, demoRoutes } from './routes.ts';
@@ -74,8 +75,7 @@ function workersOf(text: string | undefined): number {
 function redisOf(text: string | undefined, workers: number): string | undefined {
   if (text === undefined) return undefined;
   if (workers > 0) throw usageFault('--workers and --redis do not go together');
-  if (/^rediss?:\/\/./.test(text)) return text;
-  throw usageFault(`--redis must be an address like redis://127.0.0.1:6379; got '${text}'`);
+  return redisAddress(text);
 }
 
 async function decidersOf(

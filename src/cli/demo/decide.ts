@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Decision, LocalLimiter } from '../../index.ts';
 import { TieredLimiter } from '../../redis.ts';
-import { usageFault } from '../fault.ts';
+import { importIoredis } from '../redis.ts';
 import type { DemoRoute } from './routes.ts';
 import type { Question } from './worker.ts';
 
@@ -107,16 +107,6 @@ export async function decideInRedis(routes: readonly DemoRoute[], url: string): 
       redis.disconnect();
     },
   };
-}
-
-/** Who does not use Redis need not have its client. */
-async function importIoredis() {
-  try {
-    return await import('ioredis');
-  } catch (error) {
-    if ((error as { code?: string }).code !== 'ERR_MODULE_NOT_FOUND') throw error;
-    throw usageFault('--redis needs the package ioredis: npm install ioredis');
-  }
 }
 
 function limiterOf(routes: readonly DemoRoute[], route: number): LocalLimiter {

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { ALGORITHMS, type Algorithm } from '../../replay/judges.ts';
 import { checkLimit, type Limit, parseLimit } from '../../replay/limit.ts';
 import { usageFault } from '../fault.ts';
+import { redisAddress } from '../redis.ts';
 import { type Fields, parseField } from './fields.ts';
 import { FORMATS, type Format } from './formats/detect.ts';
 import type { TimeUnit } from './formats/time.ts';
@@ -26,6 +27,8 @@ Options:
                         of requests, and of clients
   --top N               most-denied clients to show; default 10
   --max-keys N          clients that the limiters make room for; default 1000000
+  --redis URL           decide in Redis, redis://host:port, with the limiters of sluicegate/redis;
+                        their keys are under a random prefix and deleted in the end
   --report FILE         write one HTML page with plots
   --pseudonymise        invented names for clients; --no-pseudonymise: real ones in the report too
                         (by default the report has invented names, the rest real ones)
@@ -47,6 +50,8 @@ export interface ReplayOptions {
   readonly suggestPercent: number | undefined;
   readonly top: number;
   readonly maxKeys: number;
+  /** The address of the Redis that decides; undefined if this process does. */
+  readonly redis: string | undefined;
   readonly report: string | undefined;
   readonly hidesNames: { readonly output: boolean; readonly report: boolean };
   readonly json: boolean;
@@ -70,6 +75,7 @@ export function replayOptions(args: string[]): ReplayOptions | undefined {
       limit: { type: 'string', multiple: true, default: [] },
       'max-keys': { type: 'string', default: '1000000' },
       pseudonymise: { type: 'boolean' },
+      redis: { type: 'string' },
       report: { type: 'string' },
       suggest: { type: 'string' },
       time: { type: 'string' },
@@ -81,11 +87,12 @@ export function replayOptions(args: string[]): ReplayOptions | undefined {
   if (positionals.length === 0)
     throw usageFault('no log given: name files, or - for standard input');
   const { cost, time, report } = values;
+  const redis = values.redis === undefined ? undefined : redisAddress(values.redis);
   const groupBy = values['group-by'];
   const algorithms = algorithmsOf(values.algorithm);
   return {
     files: positionals,
-    limits: limitsOf(values.limit, algorithms),
+    limits: limitsOf(values.limit, algorithms, redis !== undefined),
     algorithms,
     fields: {
       key: values.key.split(',').map((part) => parseField('--key', part)),
@@ -99,17 +106,22 @@ export function replayOptions(args: string[]): ReplayOptions | undefined {
     suggestPercent: suggestOf(values.suggest, report),
     top: whole('--top', values.top, 0, 1_000),
     maxKeys: whole('--max-keys', values['max-keys'], 1, 90_000_000),
+    redis,
     report,
     hidesNames: { output: values.pseudonymise ?? false, report: values.pseudonymise ?? true },
     json: values.json,
   };
 }
 
-function limitsOf(texts: readonly string[], algorithms: readonly Algorithm[]): Limit[] {
+function limitsOf(
+  texts: readonly string[],
+  algorithms: readonly Algorithm[],
+  inRedis: boolean,
+): Limit[] {
   if (texts.length === 0) throw usageFault('no limit given: --limit 100/60s');
   try {
     const limits = [...new Set(texts)].map((text) => parseLimit(text));
-    for (const limit of limits) for (const name of algorithms) checkLimit(limit, name);
+    for (const limit of limits) for (const name of algorithms) checkLimit(limit, name, inRedis);
     return limits;
   } catch (error) {
     if (error instanceof RangeError) throw usageFault(error.message);

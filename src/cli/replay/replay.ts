@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { type Batch, roomFor } from '../../replay/batch.ts';
+import { judgeFor } from '../../replay/judges.ts';
 import { Run } from '../../replay/run.ts';
 import { Candidates } from '../../replay/suggest.ts';
 import { Timeline } from '../../replay/timeline.ts';
@@ -8,8 +9,9 @@ import { type KnownLog, recognise } from './formats/detect.ts';
 import type { Names } from './names.ts';
 import type { ReplayOptions } from './options.ts';
 import type { Progress } from './progress.ts';
+import { ReplayRedis } from './redis.ts';
 import type { Distribution, GroupRow, ReplayResult, Suggestion } from './result.ts';
-import { openSource } from './source.ts';
+import { openSource, type Source } from './source.ts';
 import { Spool } from './spool.ts';
 import { TrafficBuilder } from './traffic.ts';
 
@@ -20,7 +22,26 @@ export async function replayLogs(
   options: ReplayOptions,
   progress: Progress,
 ): Promise<ReplayResult> {
-  const score = new Scoreboard(options);
+  if (options.redis === undefined) return replayWith(options, progress, undefined);
+  const redis = await ReplayRedis.connect(options.redis, (message) => {
+    progress.clear();
+    console.error(message);
+  });
+  try {
+    return await replayWith(options, progress, redis);
+  } catch (error) {
+    throw redis.faultOf(error);
+  } finally {
+    await redis.close();
+  }
+}
+
+async function replayWith(
+  options: ReplayOptions,
+  progress: Progress,
+  redis: ReplayRedis | undefined,
+): Promise<ReplayResult> {
+  const score = new Scoreboard(options, redis);
   try {
     const started = performance.now();
     const traffic = new TrafficBuilder(
@@ -29,12 +50,15 @@ export async function replayLogs(
       options.ipv6Prefix,
       (batch, groups) => score.feed(batch, groups),
     );
-    const { lines, files } = await readLogs(options, traffic, progress);
+    const { lines, files } = await readLogs(options, traffic, progress, () => score.decideAll());
     traffic.flush();
+    await score.decideAll();
+    await redis?.finish();
     const seconds = (performance.now() - started) / 1000;
     checkTraffic(traffic, lines, files, options);
     const suggestions = score.suggestions(progress);
     return {
+      decidedIn: redis === undefined ? 'process' : 'redis',
       files,
       lines,
       seconds,
@@ -56,7 +80,13 @@ export async function replayLogs(
   }
 }
 
-async function readLogs(options: ReplayOptions, traffic: TrafficBuilder, progress: Progress) {
+/** Reads all logs into the traffic; `onChunk` is awaited before more is read. */
+async function readLogs(
+  options: ReplayOptions,
+  traffic: TrafficBuilder,
+  progress: Progress,
+  onChunk: () => Promise<void>,
+) {
   const total = totalBytes(options.files);
   let done = 0;
   const onBytes = (bytes: number) => {
@@ -65,7 +95,7 @@ async function readLogs(options: ReplayOptions, traffic: TrafficBuilder, progres
   };
   const logs: KnownLog[] = [];
   for (const file of options.files) {
-    const source = await openSource(file, onBytes);
+    const source = paced(await openSource(file, onBytes), onChunk);
     logs.push(recognise(source, options.format, options.fields, options.timeUnit));
   }
   // Rotated logs come in any order from a shell: the oldest is replayed first.
@@ -77,6 +107,19 @@ async function readLogs(options: ReplayOptions, traffic: TrafficBuilder, progres
   }
   progress.clear();
   return { lines, files: logs.map(({ source }) => source.name) };
+}
+
+/** The source, whose next chunk is read only when the last one has been dealt with. */
+function paced(source: Source, onChunk: () => Promise<void>): Source {
+  return {
+    ...source,
+    async *chunks() {
+      for await (const chunk of source.chunks()) {
+        yield chunk;
+        await onChunk();
+      }
+    },
+  };
 }
 
 /** 0 if it is not known. */
@@ -114,16 +157,23 @@ function checkTraffic(
 /** All runs over the same traffic, and what is counted once for all of them. */
 class Scoreboard {
   readonly #options: ReplayOptions;
+  readonly #redis: ReplayRedis | undefined;
   readonly #runs: readonly Run[];
   readonly #timeline: Timeline;
   readonly #spool: Spool | undefined;
+  /** Read, but not decided yet. */
+  #waiting: { batch: Batch; groups: Uint32Array }[] = [];
   #requestsByClient = new Uint32Array(1_024);
   #groupCounts: Uint32Array[] = [];
 
-  constructor(options: ReplayOptions) {
+  constructor(options: ReplayOptions, redis: ReplayRedis | undefined) {
     this.#options = options;
+    this.#redis = redis;
     this.#runs = options.limits.flatMap((limit) =>
-      options.algorithms.map((algorithm) => new Run(algorithm, limit, options.maxKeys)),
+      options.algorithms.map((algorithm) => {
+        const judge = redis?.judge(algorithm, limit) ?? judgeFor(algorithm, limit, options.maxKeys);
+        return new Run(algorithm, limit, judge);
+      }),
     );
     this.#timeline = new Timeline(1 + this.#runs.length);
     this.#spool = options.suggestPercent === undefined ? undefined : new Spool();
@@ -131,8 +181,20 @@ class Scoreboard {
     this.#groupCounts = [undefined, ...this.#runs].map(() => new Uint32Array(1_024));
   }
 
+  /** Takes requests that are behind all before; they are decided when `decideAll` is called. */
   feed(batch: Batch, groups: Uint32Array): void {
-    for (const run of this.#runs) run.feed(batch);
+    this.#waiting.push({ batch, groups });
+  }
+
+  async decideAll(): Promise<void> {
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      await this.#decide(next.batch, next.groups);
+    }
+  }
+
+  async #decide(batch: Batch, groups: Uint32Array): Promise<void> {
+    this.#redis?.checkAge();
+    for (const run of this.#runs) await run.feed(batch);
     this.#spool?.add(batch);
     for (let i = 0; i < batch.length; i++) {
       const client = batch.clients[i] as number;
@@ -180,7 +242,7 @@ class Scoreboard {
           neverPass: outcome.neverPass,
           worstWindow: outcome.worstWindow,
           worstWindowRatio: outcome.worstWindow / outcome.limit.limit,
-          memoryBytes: outcome.memoryBytes,
+          memoryBytes: outcome.memoryBytes ?? null,
           decisionsPerSecond: outcome.decisionsPerSecond,
           overflowed: outcome.overflowed,
           mostDenied: this.#mostDenied(run, traffic.clientNames),
@@ -192,18 +254,25 @@ class Scoreboard {
     };
   }
 
-  /** The smallest limits for each window and algorithm. */
+  /**
+   * The smallest limits for each window and algorithm. They are looked for in this process, with the arithmetic of Redis
+   * where it decides.
+   */
   suggestions(progress: Progress): Suggestion[] {
     const percent = this.#options.suggestPercent;
     const traffic = this.#spool;
     if (percent === undefined || traffic === undefined) return [];
+    const windowStart = this.#redis === undefined ? 'since 1970' : 'first permit';
     const windows = [...new Set(this.#options.limits.map(({ windowMs }) => windowMs))];
     const pairs = windows.flatMap((windowMs) =>
       this.#options.algorithms.map((algorithm) => ({ windowMs, algorithm })),
     );
     return pairs.map(({ windowMs, algorithm }, index) => {
-      const candidates = new Candidates(algorithm, windowMs, traffic, (limit, done) =>
-        progress.show(`trying ${limit} with ${algorithm}`, done, traffic.requests),
+      const candidates = new Candidates(
+        (limit) => judgeFor(algorithm, limit, Math.max(1, traffic.clients), windowStart),
+        windowMs,
+        traffic,
+        (limit, done) => progress.show(`trying ${limit} with ${algorithm}`, done, traffic.requests),
       );
       candidates.tryGrid();
       const share = percent / 100;

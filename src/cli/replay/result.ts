@@ -34,7 +34,8 @@ export interface ResultRow {
   readonly neverPass: number;
   readonly worstWindow: number;
   readonly worstWindowRatio: number;
-  readonly memoryBytes: number;
+  /** Null where nobody knows. */
+  readonly memoryBytes: number | null;
   readonly decisionsPerSecond: number;
   readonly overflowed: number;
   readonly mostDenied: readonly ClientRow[];
@@ -61,6 +62,8 @@ export interface Distribution {
 
 /** Everything a replay found out: what `--json` prints, and what the report shows. */
 export interface ReplayResult {
+  /** Where the limiters ran: in this process, or in Redis, as they are shipped for it. */
+  readonly decidedIn: 'process' | 'redis';
   readonly files: readonly string[];
   readonly lines: number;
   readonly seconds: number;

@@ -1,5 +1,8 @@
 import type { ReplayResult, ResultRow, SkippedLines, Suggestion } from './result.ts';
 
+const IN_REDIS =
+  "decided in Redis, as shipped for it; a fixed window begins with a client's first permit";
+
 /** The whole result as text. */
 export function tables(result: ReplayResult): string {
   const limits = [...new Set(result.results.map(({ limit }) => limit))];
@@ -45,6 +48,7 @@ function summary(result: ReplayResult): string {
   const lines = [
     `${files.join(', ')}: ${number(requests)} requests of ${number(clients)} clients, ${from} to ${to}`,
     ...skippedLines(result.skipped),
+    ...(result.decidedIn === 'redis' ? [IN_REDIS] : []),
   ];
   return lines.join('\n');
 }
@@ -81,7 +85,7 @@ function limitBlock(rows: readonly ResultRow[]): string {
     percent(row.clientsEverDenied, row.clients),
     row.longestWaitMs === 0 && row.neverPass > 0 ? 'never' : duration(row.longestWaitMs),
     `${row.worstWindowRatio.toFixed(2)} x`,
-    bytes(row.memoryBytes),
+    row.memoryBytes === null ? '-' : bytes(row.memoryBytes),
     number(row.decisionsPerSecond),
   ]);
   const notes = rows.flatMap(notesOf);

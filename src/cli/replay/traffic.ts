@@ -1,5 +1,5 @@
 import { addressKey } from '../../http/address.ts';
-import { Batch } from '../../replay/batch.ts';
+import { BATCH_LENGTH, Batch } from '../../replay/batch.ts';
 import type { Field } from './fields.ts';
 import { KEY_SEPARATOR, type LineSink } from './formats/format.ts';
 import { Names } from './names.ts';
@@ -27,7 +27,7 @@ export class Skipped {
   }
 }
 
-/** What hears of whole batches; `groups` has the group of each request. */
+/** What is given whole batches, to keep; `groups` has the group of each request. */
 export type BatchSink = (batch: Batch, groups: Uint32Array) => void;
 
 /** Turns lines into batches: numbers the clients, keeps the order of time, counts what is left out. */
@@ -47,8 +47,8 @@ export class TrafficBuilder implements LineSink {
   readonly #isGrouped: boolean;
   readonly #ipv6Prefix: number;
   readonly #onBatch: BatchSink;
-  readonly #batch = new Batch();
-  readonly #groups = new Uint32Array(this.#batch.times.length);
+  #batch = new Batch();
+  #groups = new Uint32Array(BATCH_LENGTH);
   /** Keys as the log writes them, where those are not names: an address is brought into its one spelling once. */
   readonly #rawKeys = new Names();
   readonly #rawClients = new Uint32Array(MOST_RAW_KEYS);
@@ -99,8 +99,10 @@ export class TrafficBuilder implements LineSink {
 
   /** Hands on what is left in the last batch. */
   flush(): void {
-    if (this.#batch.length > 0) this.#onBatch(this.#batch, this.#groups);
-    this.#batch.length = 0;
+    if (this.#batch.length === 0) return;
+    this.#onBatch(this.#batch, this.#groups);
+    this.#batch = new Batch();
+    this.#groups = new Uint32Array(BATCH_LENGTH);
   }
 
   /** What stands for itself, as most addresses do, is found at once: a name is never the raw key of another one. */

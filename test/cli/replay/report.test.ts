@@ -57,6 +57,7 @@ describe('the report', () => {
     expect(html).not.toMatch(/(src|href)="(?!data:)/);
     const { page, complaints } = await open(`file://${report}`);
     await page.getByRole('heading', { level: 1, name: TITLE }).waitFor();
+    expect(await page.getByText('Decided in Redis').isVisible()).toBe(false);
     for (const id of ['timeline', 'clients', 'candidates'])
       expect(await isPainted(page, id)).toBe(true);
     expect(complaints).toEqual({ console: [], requests: [`file://${report}`] });

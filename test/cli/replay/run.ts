@@ -30,6 +30,37 @@ export async function replay(args: readonly string[], input?: string | Buffer): 
   return { code, stdout, stderr };
 }
 
+/** A `sluicegate replay` whose standard input stays open. */
+export interface Live {
+  readonly ended: Promise<Ended & { readonly signal: NodeJS.Signals | null }>;
+  write(text: string): void;
+  kill(signal: NodeJS.Signals): void;
+  stop(): Promise<void>;
+}
+
+export function live(args: readonly string[]): Live {
+  const child = spawn(process.execPath, [MAIN, 'replay', ...args], { stdio: 'pipe' });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text;
+  });
+  child.stdin.on('error', () => {});
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, stdout, stderr }));
+  return {
+    ended,
+    write: (text) => void child.stdin.write(text),
+    kill: (signal) => void child.kill(signal),
+    async stop() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
 /** The result in JSON; throws with the message if there is none. */
 export async function replayed(
   args: readonly string[],

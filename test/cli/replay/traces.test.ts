@@ -115,7 +115,7 @@ function figures(trace: string, limit: string, { results }: ReplayResult): strin
 
 function memory({ results }: ReplayResult): string {
   const parts = results.map(({ algorithm, memoryBytes }) => {
-    return `${algorithm.replaceAll('-', ' ')} ${bytes(memoryBytes)}`;
+    return `${algorithm.replaceAll('-', ' ')} ${bytes(memoryBytes ?? Number.NaN)}`;
   });
   return `${parts.join(', ')}.\n`;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Batch } from '../../../replay/batch.ts';
-import { ALGORITHMS, type Algorithm, type Judge, judgeFor } from '../../../replay/judges.ts';
+import { ALGORITHMS, type Algorithm, judgeFor, type LocalJudge } from '../../../replay/judges.ts';
 import { limitOf } from '../../../replay/limit.ts';
 
 export const LIMIT = 10;
@@ -71,7 +71,7 @@ export class Comparison {
     }
   }
 
-  #newJudges(): { algorithm: Algorithm; judge: Judge }[] {
+  #newJudges(): { algorithm: Algorithm; judge: LocalJudge }[] {
     return ALGORITHMS.map((algorithm) => {
       return { algorithm, judge: judgeFor(algorithm, this.#limit, MOST_VISITORS) };
     });

@@ -24,8 +24,12 @@ const duration = (ms) => {
   const [unit, size] = UNITS.find(([, size]) => ms >= 2 * size || ms === size) ?? ['ms', 1];
   return `${Number((ms / size).toFixed(1))} ${unit}`;
 };
-const bytes = (count) =>
-  count < 2 ** 20 ? `${(count / 2 ** 10).toFixed(1)} KiB` : `${(count / 2 ** 20).toFixed(1)} MiB`;
+const bytes = (count) => {
+  if (count === null) return '–';
+  return count < 2 ** 20
+    ? `${(count / 2 ** 10).toFixed(1)} KiB`
+    : `${(count / 2 ** 20).toFixed(1)} MiB`;
+};
 
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
@@ -58,6 +62,7 @@ function fillTable(table, head, rows) {
 function showSummary() {
   const { files, requests, clients, fromMs, toMs, skipped } = result;
   byId('files').textContent = files.join(', ');
+  if (result.decidedIn === 'redis') byId('decided').hidden = false;
   document.title = `Replay of ${files.join(', ')}`;
   byId('summary').textContent =
     `${number(requests)} requests of ${number(clients)} clients, ${dateTime(fromMs)} to ${dateTime(toMs)} (${duration(toMs - fromMs)})`;
@@ -114,7 +119,7 @@ function showResults() {
         r.longestWaitMs,
       ],
       [`${r.worstWindowRatio.toFixed(2)} ×`, r.worstWindowRatio],
-      [bytes(r.memoryBytes), r.memoryBytes],
+      [bytes(r.memoryBytes), r.memoryBytes ?? ''],
       [number(r.decisionsPerSecond), r.decisionsPerSecond],
     ]),
   );
