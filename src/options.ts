@@ -314,6 +314,33 @@ export function checkKey(key: unknown): asserts key is Key {
   throw invalidKey(key);
 }
 
+/** Throws unless all of the keys are such. */
+export function checkKeys(keys: unknown): asserts keys is readonly Key[] {
+  if (!Array.isArray(keys)) {
+    throw new SluicegateTypeError(
+      'ERR_INVALID_KEY',
+      `keys must be an array of keys; got ${shown(keys)}`,
+    );
+  }
+  for (let i = 0; i < keys.length; i++) checkKey(keys[i]);
+}
+
+/** Throws unless the answers about so many keys find room. */
+export function checkOut(out: unknown, keys: number): void {
+  if (!(out instanceof Uint8Array)) {
+    throw new SluicegateTypeError(
+      'ERR_INVALID_OUT',
+      `out must be a Uint8Array, as long as keys at least; got ${shown(out)}`,
+    );
+  }
+  if (out.length < keys) {
+    throw new SluicegateRangeError(
+      'ERR_INVALID_OUT',
+      `out must be as long as keys, ${keys}, at least; its length is ${out.length}`,
+    );
+  }
+}
+
 export function isIntegerKey(key: number): boolean {
   return Number.isSafeInteger(key) && key >= 0;
 }

@@ -24,7 +24,7 @@ export const LENGTH_SHIFT: u64 = 56;
 
 /** The tag of so many Latin-1 bytes in the scratch area; of `number` where `length` is -1; else of the sealed key. */
 export function tagOf(seat: Seat, length: i32, number: f64): u64 {
-  if (length < NUMBER) return sealedTag();
+  if (length < NUMBER) return sealedTag(0);
   if (length == NUMBER) {
     return nonZero(
       sipHash(seat.key0, seat.key1, 0, 0, (NUMBER_SIZE << LENGTH_SHIFT) | <u64>number),
@@ -33,6 +33,11 @@ export function tagOf(seat: Seat, length: i32, number: f64): u64 {
   pad(length, LATIN1);
   const size = <usize>length + 1;
   return nonZero(sipHash(seat.key0, seat.key1, SCRATCH, size >> BLOCK_BITS, lastBlock(size, size)));
+}
+
+/** Keeps the tag of a key that is not sealed yet in a place. */
+export function keep(seat: Seat, length: i32, number: f64, place: u32): void {
+  setSealedTag(place, tagOf(seat, length, number));
 }
 
 /** Begins a key that is taken in by parts. */
@@ -47,12 +52,13 @@ export function absorb(): void {
   setAbsorbed(absorbed() + SCRATCH_SIZE);
 }
 
-/** Takes in the last `length` bytes, at most a full scratch area, and keeps the tag. */
-export function seal(length: u32, kind: u32): void {
+/** Takes in the last `length` bytes, at most a full scratch area, and keeps the tag in a place. */
+export function seal(length: u32, kind: u32, place: u32): void {
   pad(length, kind);
   const size = <usize>length + 1;
   const last = lastBlock(size, absorbed() + size);
-  setSealedTag(nonZero(changetype<SipState>(SIP).finish(SCRATCH, size >> BLOCK_BITS, last)));
+  const tag = changetype<SipState>(SIP).finish(SCRATCH, size >> BLOCK_BITS, last);
+  setSealedTag(place, nonZero(tag));
 }
 
 /** The kind behind the key's bytes, then zeros to the end of its block and of the next. */

@@ -14,8 +14,8 @@ const WIDE: i32 = -3;
 /** Bits of a unit that Latin-1 does not have, in each of four. */
 const BEYOND_LATIN1: u32 = 0xffffff00;
 
-/** Hashes a non-empty Latin-1 string and keeps its tag; the same tag as that of its bytes in the scratch area. */
-export function sealText(seat: Seat, text: externref): i32 {
+/** Hashes a non-empty Latin-1 string and keeps its tag, the same as that of its bytes in the scratch area, in a place. */
+export function sealText(seat: Seat, text: externref, place: u32): i32 {
   const size = length(text);
   let v0 = seat.key0 ^ 0x736f6d6570736575;
   let v1 = seat.key1 ^ 0x646f72616e646f6d;
@@ -62,10 +62,10 @@ export function sealText(seat: Seat, text: externref): i32 {
   const total = (<u64>size + 1) << LENGTH_SHIFT;
   rest |= LATIN1 << shift;
   if (shift < LENGTH_SHIFT) {
-    setSealedTag(nonZero(finish(v0, v1, v2, v3, 0, 0, rest | total)));
+    setSealedTag(place, nonZero(finish(v0, v1, v2, v3, 0, 0, rest | total)));
   } else {
     store<u64>(SCRATCH, rest);
-    setSealedTag(nonZero(finish(v0, v1, v2, v3, SCRATCH, 1, total)));
+    setSealedTag(place, nonZero(finish(v0, v1, v2, v3, SCRATCH, 1, total)));
   }
   return SEALED;
 }

@@ -18,6 +18,8 @@ import * as single from './private';
 import * as shared from './shared';
 import { countLive } from './slots';
 
+export { touch } from './slots';
+
 export {
   NAME,
   NAME_SIZE,

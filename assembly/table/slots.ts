@@ -16,6 +16,8 @@ import {
   tagAt,
 } from '../layout';
 
+/** Half a set. */
+const LINE_SIZE: usize = 64;
 /** Live keys up to which the first set is preferred. */
 const FIRST_SET_FILL: u32 = 4;
 
@@ -63,6 +65,43 @@ function unfrozenIn<T>(policy: T, set: usize, tag: u64): usize {
 export function isFree<T>(policy: T, slot: usize, state: u64, phase: u64): bool {
   if (ASC_FEATURE_THREADS && policy.isFrozen(state)) return false;
   return policy.reusable(state, phase) || (state == 0 && tagAt(slot) == 0);
+}
+
+/**
+ * Reads each cache line of eight tags' sets once, so that all of them come near together. By plain loads, also in shared
+ * memory, since nobody may go by what they find; there is a result only so that no compiler drops them.
+ */
+export function touch(
+  tag0: u64,
+  tag1: u64,
+  tag2: u64,
+  tag3: u64,
+  tag4: u64,
+  tag5: u64,
+  tag6: u64,
+  tag7: u64,
+): u64 {
+  return (
+    linesOf(tag0) |
+    linesOf(tag1) |
+    linesOf(tag2) |
+    linesOf(tag3) |
+    linesOf(tag4) |
+    linesOf(tag5) |
+    linesOf(tag6) |
+    linesOf(tag7)
+  );
+}
+
+function linesOf(tag: u64): u64 {
+  const first = firstSet(tag);
+  const second = secondSet(tag, first);
+  return (
+    load<u64>(first) |
+    load<u64>(first, LINE_SIZE) |
+    load<u64>(second) |
+    load<u64>(second, LINE_SIZE)
+  );
 }
 
 /** Live slots of a set in the upper half, the first free one (0 for none) in the lower. */

@@ -8,7 +8,7 @@ import { compile, newMemory } from './wasm.ts';
  * reading. No i64 among them: JavaScript would have to make a bigint for each call.
  */
 interface FrontExports extends Record<string, unknown> {
-  connect(group: number): number;
+  connect(group: number, ms: number): number;
   isAllowed(seat: number, length: number, number: number, ms: number, cost: number): number;
   tryAcquire(seat: number, length: number, number: number, ms: number, cost: number): number;
   force(seat: number, length: number, number: number, ms: number, cost: number): number;
@@ -19,15 +19,22 @@ interface FrontExports extends Record<string, unknown> {
   allowedCalls(seat: number): number;
   deniedCalls(seat: number): number;
   /** Hashes a Latin-1 string; answers as `takeKey`, or -3 for another string. Only where the engine can. */
-  sealText?(seat: number, text: string): number;
+  sealText?(seat: number, text: string, place: number): number;
+  keep(seat: number, length: number, number: number, place: number): void;
   begin(seat: number): void;
   absorb(): void;
-  seal(length: number, kind: number): void;
+  seal(length: number, kind: number, place: number): void;
+  /** Decide the keys sealed in places `from` up to `to`, not included; tell how far they came, if another thread is in the way. */
+  isAllowedMany(seat: number, from: number, to: number, ms: number): number;
+  tryAcquireMany(seat: number, from: number, to: number, ms: number): number;
 }
 
 interface FrontGlobals {
   readonly SCRATCH: WebAssembly.Global;
   readonly SCRATCH_SIZE: WebAssembly.Global;
+  readonly RESULTS: WebAssembly.Global;
+  readonly ANSWERS: WebAssembly.Global;
+  readonly BATCH: WebAssembly.Global;
   readonly GROUP: WebAssembly.Global;
   readonly MAX_KEYS: WebAssembly.Global;
 }
@@ -59,6 +66,9 @@ export const {
   allowedCalls,
   deniedCalls,
   sealText,
+  keep,
+  isAllowedMany,
+  tryAcquireMany,
   begin,
   absorb,
   seal,
@@ -73,8 +83,16 @@ const scratchAt = Number(globals.SCRATCH.value);
 /** The scratch area, as bytes and as UTF-16 units. */
 export const scratch = new Uint8Array(memory.buffer, scratchAt, SCRATCH_SIZE);
 export const scratchUnits = new Uint16Array(memory.buffer, scratchAt, SCRATCH_SIZE / 2);
-/** What the last described decision says: remaining, retryAfterMs, resetAfterMs. */
-export const described = new Float64Array(memory.buffer, 0, 3);
+/** Keys that one call of the front decides at most, in places 1 up to BATCH. Place 0 is for single calls. */
+export const BATCH = Number(globals.BATCH.value);
+/** What the last described decisions say, by place: remaining, retryAfterMs, resetAfterMs. */
+export const described = new Float64Array(
+  memory.buffer,
+  Number(globals.RESULTS.value),
+  (BATCH + 1) * 3,
+);
+/** What a batch's decisions are, by place. */
+export const answers = new Uint8Array(memory.buffer, Number(globals.ANSWERS.value), BATCH + 1);
 
 /** Functions that the front calls of each table, in the order of the function table's groups. */
 export type TableFunctions = readonly unknown[];
@@ -104,13 +122,13 @@ export interface Seat {
   readonly group: number;
 }
 
-/** Connects a table to the front, for as long as `owner` lives or until `leave`. */
-export function takeSeat(owner: object, tableFunctions: TableFunctions): Seat {
+/** Connects a table to the front, from the reading `ms` on, for as long as `owner` lives or until `leaveSeat`. */
+export function takeSeat(owner: object, tableFunctions: TableFunctions, ms: number): Seat {
   const group = freeGroups.pop() ?? addGroup();
   tableFunctions.forEach((entry, i) => {
     functions.set(group * groupSize + i, entry);
   });
-  const address = exports.connect(group);
+  const address = exports.connect(group, ms);
   if (address === 0) {
     releaseGroup(group);
     throw new SluicegateRangeError(

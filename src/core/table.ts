@@ -189,6 +189,12 @@ function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory): Ta
 function functionsOf(exports: TableExports, algorithm: TablePolicy['algorithm']): TableFunctions {
   const operations = ['Acquire', 'Force', 'Peek', 'Refund', 'Reset', 'Live'];
   const header = ['Algorithm', 'Key0', 'Key1', 'Epoch'].map((name) => `header${name}`);
-  const names = [...operations.map((name) => algorithm + name), 'horizon', ...header, 'policyWord'];
+  const names = [
+    ...operations.map((name) => algorithm + name),
+    'touch',
+    'horizon',
+    ...header,
+    'policyWord',
+  ];
   return names.map((name) => exports[name]);
 }

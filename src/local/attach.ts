@@ -2,7 +2,7 @@ import { HANDLE_KIND, invalidHandle, openTable } from '../core/table.ts';
 import { SluicegateTypeError } from '../errors.ts';
 import type { Clock, LimiterHandle, LocalLimiter } from '../limiter.ts';
 import { knownOptions, optionalFunction, shown } from '../options.ts';
-import { TableLimiter } from './table-limiter.ts';
+import { joinTable, TableLimiter } from './table-limiter.ts';
 
 /** Options of `attach`. */
 export interface AttachOptions {
@@ -30,5 +30,5 @@ export function attach(handle: LimiterHandle, options: AttachOptions = {}): Loca
         'pass attach(handle, { clock }) the same one',
     );
   }
-  return new TableLimiter(table, options.clock);
+  return new TableLimiter(joinTable(table, options.clock));
 }

@@ -20,6 +20,6 @@ export class SlidingWindowCounterLimiter extends TableLimiter {
   constructor(options: SlidingWindowCounterOptions) {
     knownOptions(options, OPTIONS);
     const { limit, windowUs } = counterPolicy(options);
-    super(newTable({ algorithm: 'slidingWindowCounter', limit, windowUs }, options), options.clock);
+    super(newTable({ algorithm: 'slidingWindowCounter', limit, windowUs }, options));
   }
 }

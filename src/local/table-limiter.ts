@@ -1,10 +1,13 @@
 import { monotonicClock } from '../clock.ts';
+import { decideBatch } from '../core/batch.ts';
 import {
   ALLOWED,
   allowedCalls,
+  answers,
   deniedCalls,
   described,
   isAllowed,
+  isAllowedMany,
   leaveSeat,
   liveKeys,
   MAX_KEYS,
@@ -15,6 +18,7 @@ import {
   type Seat,
   takeSeat,
   tryAcquire,
+  tryAcquireMany,
   WAIT,
 } from '../core/front.ts';
 import { numberOf, takeKey } from '../core/key.ts';
@@ -34,6 +38,8 @@ import type {
 import {
   boolean,
   checkCost,
+  checkKeys,
+  checkOut,
   checkReading,
   fillMs,
   limiterName,
@@ -43,17 +49,33 @@ import {
 
 export const LOCAL_OPTIONS = ['name', 'maxKeys', 'shared', 'clock'];
 
+/** What a limiter begins with. */
+export interface Beginning {
+  readonly table: Table;
+  readonly clock: Clock;
+  /** A reading of that clock: the limiter's time never is an earlier one. */
+  readonly ms: number;
+}
+
 /** A new table for a limiter with these options. */
 export function newTable(
   policy: TablePolicy,
   { name = 'default', maxKeys = 100_000, shared = false, clock }: LocalOptions,
-): Table {
+): Beginning {
   limiterName(name);
   wholeNumber('maxKeys', maxKeys, 1, MAX_KEYS);
   boolean('shared', shared);
   optionalFunction('clock', clock);
-  const epochUs = BigInt(Math.round(read(clock ?? monotonicClock) * 1000));
-  return createTable({ policy, name, maxKeys, shared, ownClock: clock !== undefined, epochUs });
+  const ms = read(clock ?? monotonicClock);
+  const epochUs = BigInt(Math.round(ms * 1000));
+  const ownClock = clock !== undefined;
+  const table = createTable({ policy, name, maxKeys, shared, ownClock, epochUs });
+  return { table, clock: clock ?? monotonicClock, ms };
+}
+
+/** A limiter's beginning on a table that is there already. */
+export function joinTable(table: Table, clock: Clock = monotonicClock): Beginning {
+  return { table, clock, ms: read(clock) };
 }
 
 /** A limiter over a table, whatever the algorithm. */
@@ -67,11 +89,11 @@ export class TableLimiter implements LocalLimiter {
   #clock: Clock;
   #closed = false;
 
-  constructor(table: Table, clock: Clock = monotonicClock) {
+  constructor({ table, clock, ms }: Beginning) {
     this.policy = Object.freeze({ name: table.name, ...limitOf(table.policy) });
     this.#clock = clock;
     this.#table = table;
-    this.#seat = takeSeat(this, table.functions);
+    this.#seat = takeSeat(this, table.functions, ms);
     this.#at = this.#seat.address;
   }
 
@@ -100,6 +122,35 @@ export class TableLimiter implements LocalLimiter {
     const at = this.#at;
     const answer = isAllowed(at, takeKey(at, key), numberOf(key), ms, cost);
     return ((answer < WAIT ? answer : insist(at, key, ms, cost)) & ALLOWED) !== 0;
+  }
+
+  isAllowedMany(keys: readonly Key[], out: Uint8Array): number {
+    const ms = read(this.#clock);
+    checkKeys(keys);
+    checkOut(out, keys.length);
+    let allowed = 0;
+    for (let from = 0; from < keys.length; ) {
+      const count = decideBatch(isAllowedMany, this.#at, keys, from, ms);
+      for (let place = 1; place <= count; place++) {
+        const one = (answers[place] as number) & ALLOWED;
+        out[from++] = one;
+        allowed += one;
+      }
+    }
+    return allowed;
+  }
+
+  tryAcquireMany(keys: readonly Key[]): Decision[] {
+    const ms = read(this.#clock);
+    checkKeys(keys);
+    const decisions: Decision[] = [];
+    while (decisions.length < keys.length) {
+      const count = decideBatch(tryAcquireMany, this.#at, keys, decisions.length, ms);
+      for (let place = 1; place <= count; place++) {
+        decisions.push(this.#decision(answers[place] as number, place));
+      }
+    }
+    return decisions;
   }
 
   peek(key: Key, cost = 1): Decision {
@@ -147,15 +198,16 @@ export class TableLimiter implements LocalLimiter {
     leaveSeat(this, this.#seat);
   }
 
-  #decision(flags: number): Decision {
-    const retryAfterMs = described[1] as number;
+  #decision(flags: number, place = 0): Decision {
+    const at = 3 * place;
+    const retryAfterMs = described[at + 1] as number;
     return {
       allowed: (flags & ALLOWED) !== 0,
       limit: this.policy.limit,
-      remaining: described[0] as number,
+      remaining: described[at] as number,
       retryAfterMs,
       retryAfterSeconds: Math.ceil(retryAfterMs / 1000),
-      resetAfterMs: described[2] as number,
+      resetAfterMs: described[at + 2] as number,
       source: (flags & OVERFLOW) !== 0 ? 'overflow' : 'local',
     };
   }

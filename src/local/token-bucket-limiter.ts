@@ -25,6 +25,6 @@ export class TokenBucketLimiter extends TableLimiter {
   constructor(options: TokenBucketOptions) {
     knownOptions(options, OPTIONS);
     const { capacity, rate } = bucketPolicy(options);
-    super(newTable({ algorithm: 'tokenBucket', capacity, rate }, options), options.clock);
+    super(newTable({ algorithm: 'tokenBucket', capacity, rate }, options));
   }
 }

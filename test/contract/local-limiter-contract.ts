@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LocalLimiter, LocalOptions } from '../../src/index.ts';
+import { attach, type LocalLimiter, type LocalOptions } from '../../src/index.ts';
 import { ManualClock } from '../../src/testing.ts';
+import { describeBatches } from './batches.ts';
 
 /** Makes a limiter of at most `limit` permits a minute. */
 export type MakeLocal = (limit: number, options: LocalOptions) => LocalLimiter;
@@ -18,6 +19,8 @@ export function describeLocalLimiter(kind: string, make: MakeLocal): void {
     afterEach(() => {
       for (const limiter of made.splice(0)) limiter.close();
     });
+
+    describeBatches((limit, options) => limiterOf(limit, options));
 
     it('answers isAllowed like tryAcquire', () => {
       const [plain, described] = [limiterOf(10), limiterOf(10)];
@@ -55,6 +58,24 @@ export function describeLocalLimiter(kind: string, make: MakeLocal): void {
         readingsOf(() => limiter.reset('ann')),
         readingsOf(() => limiter.stats()),
       ]).toEqual([1, 1, 1, 1, 1, 1]);
+    });
+
+    it.each([
+      ['was made', false],
+      ['was attached', true],
+    ])('takes a clock that is set back to before it %s for one that stands', (_, attached) => {
+      const START_MS = 1_234_567.891; // no window begins there
+      const decisionsAt = (ms: number) => {
+        const clock = new ManualClock(START_MS);
+        const made = limiterOf(7, { clock: clock.now, shared: attached });
+        const limiter = attached ? attach(made.handle, { clock: clock.now }) : made;
+        clock.set(ms);
+        return [3, 1, 4, 3].map((cost) => limiter.tryAcquire('ann', cost));
+      };
+      const due = decisionsAt(START_MS);
+      for (const back of [0.001, 20_000, 1_000_000]) {
+        expect(decisionsAt(START_MS - back)).toEqual(due);
+      }
     });
 
     it('counts calls, keys and memory', () => {

@@ -17,7 +17,7 @@ describe('a key becomes the keyed hash of its bytes and its kind:', () => {
 
   beforeAll(async () => {
     const { functions, lastTag } = await tagRecorder();
-    const seat = takeSeat({}, functions);
+    const seat = takeSeat({}, functions, 0);
     tagOf = (key) => {
       peek(seat.address, takeKey(seat.address, key), numberOf(key), 0, 1);
       return lastTag();

@@ -23,7 +23,7 @@ const SHARED_TABLE = builtModule('sharedTable');
 const KEYED_CALL = 'i32 i32 f64 f64 f64 ->';
 
 const FRONT_FUNCTIONS = {
-  connect: 'i32 -> i32',
+  connect: 'i32 f64 -> i32',
   isAllowed: `${KEYED_CALL} i32`,
   tryAcquire: `${KEYED_CALL} i32`,
   force: `${KEYED_CALL} i32`,
@@ -35,7 +35,10 @@ const FRONT_FUNCTIONS = {
   deniedCalls: 'i32 -> f64',
   begin: 'i32 ->',
   absorb: '->',
-  seal: 'i32 i32 ->',
+  seal: 'i32 i32 i32 ->',
+  keep: 'i32 i32 f64 i32 ->',
+  isAllowedMany: 'i32 i32 i32 f64 -> i32',
+  tryAcquireMany: 'i32 i32 i32 f64 -> i32',
 };
 
 const OPERATIONS = {
@@ -73,6 +76,7 @@ const TABLE_FUNCTIONS = {
   horizon: '-> i64',
   lockTimeouts: '-> i64',
   policyWord: 'i32 -> i64',
+  touch: 'i64 i64 i64 i64 i64 i64 i64 i64 -> i64',
 };
 
 describe.each([
@@ -114,7 +118,7 @@ describe.each([
     'with string builtins',
     TEXT_FRONT,
     ['function wasm:js-string.charCodeAt', 'function wasm:js-string.length'],
-    { sealText: 'i32 externref -> i32' },
+    { sealText: 'i32 externref i32 -> i32' },
   ],
 ])('the front module, %s', (_, { module, parsed }, moreImports, moreFunctions) => {
   it('imports a memory and a function table and nothing else of ours', () => {
@@ -125,8 +129,11 @@ describe.each([
     expect(Object.fromEntries(parsed.signatures)).toEqual({ ...FRONT_FUNCTIONS, ...moreFunctions });
     const others = WebAssembly.Module.exports(module).filter(({ kind }) => kind !== 'function');
     expect(others.map(({ kind, name }) => `${kind} ${name}`).sort()).toEqual([
+      'global ANSWERS',
+      'global BATCH',
       'global GROUP',
       'global MAX_KEYS',
+      'global RESULTS',
       'global SCRATCH',
       'global SCRATCH_SIZE',
     ]);

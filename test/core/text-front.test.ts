@@ -15,8 +15,8 @@ const STRING = {
 
 interface TextFront {
   readonly GROUP: WebAssembly.Global;
-  connect(group: number): number;
-  sealText(seat: number, text: string): number;
+  connect(group: number, ms: number): number;
+  sealText(seat: number, text: string, place: number): number;
   peek(seat: number, length: number, number: number, ms: number, cost: number): number;
 }
 
@@ -37,7 +37,7 @@ describe('the front with string builtins', () => {
     for (const [i, entry] of recorder.functions.entries()) {
       table.set(Number(front.GROUP.value) + i, entry);
     }
-    seat = front.connect(1);
+    seat = front.connect(1, 0);
   });
 
   it('gives every Latin-1 text the tag of its bytes', () => {
@@ -45,7 +45,7 @@ describe('the front with string builtins', () => {
     for (const length of lengths) {
       const units = Array.from({ length }, () => random.below(256));
       const text = units.map((unit) => String.fromCharCode(unit)).join('');
-      expect(front.sealText(seat, text)).toBe(SEALED);
+      expect(front.sealText(seat, text, 0)).toBe(SEALED);
       front.peek(seat, SEALED, 0, 0, 1);
       expect(lastTag(), `length ${length}`).toBe(tagDue(text));
     }
@@ -55,7 +55,7 @@ describe('the front with string builtins', () => {
     for (const length of [1, 7, 8, 9, 40]) {
       for (let place = 0; place < length; place++) {
         const units = Array.from({ length }, (_, i) => (i === place ? '\u0100' : 'a'));
-        expect(front.sealText(seat, units.join(''))).toBe(WIDE);
+        expect(front.sealText(seat, units.join(''), 0)).toBe(WIDE);
       }
     }
   });

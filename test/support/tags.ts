@@ -14,6 +14,7 @@ const TABLE = `
   export function refund(key: u64, now: u64, cost: u64): void {}
   export function reset(key: u64, now: u64): void {}
   export function live(now: u64): u32 { return 0; }
+  export function touch(a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, g: u64, h: u64): u64 { return 0; }
   export function horizon(): u64 { return 0; }
   export function algorithm(): u32 { return 1; }
   export function key0(): u64 { return 0x0706050403020100; }

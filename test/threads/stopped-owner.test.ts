@@ -141,6 +141,38 @@ describe.each(ALGORITHMS)('%s, with a thread stopped in the middle of an insert'
     },
   );
 
+  it.each(BEFORE_STATE)('answers batches too, each key as it is due: %s', async (step) => {
+    const made = await make(algorithm, { limit: LIMIT });
+    const { limiter } = made;
+    const table = inspect(limiter.handle);
+    const insert = new StoppedInsert(table, KEY, NOBODY);
+    insert.upTo(step);
+    const others = strangers(table, 200);
+    // First, last, in the middle, and twice in a row.
+    const keys = [KEY, ...others.slice(0, 100), KEY, KEY, ...others.slice(100), KEY];
+    const begun = performance.now();
+    const decisions = limiter.tryAcquireMany(keys);
+    expect(performance.now() - begun).toBeLessThan(20 * ANSWER_MS);
+    const mine = decisions.filter((_, i) => keys[i] === KEY);
+    expect(mine.map(({ source, allowed, remaining }) => [source, allowed, remaining])).toEqual([
+      ['overflow', true, LIMIT - 1],
+      ['overflow', true, LIMIT - 2],
+      ['overflow', true, LIMIT - 3],
+      ['overflow', false, 0],
+    ]);
+    const theirs = decisions.filter((_, i) => keys[i] !== KEY);
+    const newcomer = { source: 'local', allowed: true, remaining: LIMIT - 1, retryAfterMs: 0 };
+    for (const decision of theirs) expect(decision).toMatchObject(newcomer);
+    expect(limiter.stats()).toMatchObject({ allowed: 203, denied: 1, lockTimeouts: 4 });
+
+    const out = new Uint8Array(keys.length);
+    expect(limiter.isAllowedMany(keys, out)).toBe(200);
+    expect([...out]).toEqual(keys.map((key) => (key === KEY ? 0 : 1)));
+    expect(limiter.stats().lockTimeouts).toBe(8);
+    insert.upTo('lock released');
+    expectWellFormed(table);
+  });
+
   it('needs no lock once the state is stored', async () => {
     const made = await make(algorithm, { limit: LIMIT });
     const table = inspect(made.limiter.handle);
@@ -211,6 +243,16 @@ describe.each(ALGORITHMS)('%s, with a thread stopped in the middle of an insert'
     },
   );
 });
+
+/** Keys of other stripes. */
+function strangers(table: Inspection, count: number): number[] {
+  const held = table.lockOf(table.tagOfNumber(KEY));
+  const keys: number[] = [];
+  for (let key = 1_000; keys.length < count; key++) {
+    if (table.lockOf(table.tagOfNumber(key)) !== held) keys.push(key);
+  }
+  return keys;
+}
 
 /** Calls new keys of other stripes until the table has no room. */
 function fill(made: Made, table: Inspection, insert: StoppedInsert): void {
