@@ -47,6 +47,24 @@ describe('a manual clock', () => {
     expect(limiter.isAllowed('ann')).toBe(true);
   });
 
+  it.each([0, 1_753_000_000_000, -1_753_000_000_000, 9_007_199_254_000])(
+    'does not drift by however many small steps: from %d ms',
+    (start) => {
+      const clock = new ManualClock(start);
+      for (let step = 0; step < 10_000; step++) clock.advance(0.001);
+      expect(clock.now()).toBe(start + 10);
+      for (let step = 0; step < 10_000; step++) clock.advance(-0.003);
+      expect(clock.now()).toBe(start - 20);
+    },
+  );
+
+  it('rounds to whole microseconds', () => {
+    const clock = new ManualClock(0.0014);
+    expect(clock.now()).toBe(0.001);
+    clock.advance(0.0006);
+    expect(clock.now()).toBe(0.002);
+  });
+
   it.each([Number.NaN, Infinity, -Infinity, 9_007_199_254_741, '1', undefined])(
     'refuses %s and stays where it is',
     (ms) => {
@@ -59,6 +77,13 @@ describe('a manual clock', () => {
       expect(clock.now()).toBe(7);
     },
   );
+
+  it('refuses to pass the end of its range, step by step', () => {
+    const clock = new ManualClock(9_007_199_254_740);
+    const refusal = expect.objectContaining({ code: 'ERR_INVALID_CLOCK' });
+    expect(() => clock.advance(0.001)).toThrow(refusal);
+    expect(clock.now()).toBe(9_007_199_254_740);
+  });
 
   it('shows the same time to all who share it', () => {
     const clock = new ManualClock(5);

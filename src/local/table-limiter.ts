@@ -81,13 +81,13 @@ export function joinTable(table: Table, clock: Clock = monotonicClock): Beginnin
 /** A limiter over a table, whatever the algorithm. */
 export class TableLimiter implements LocalLimiter {
   readonly policy: Policy;
-  readonly #table: Table;
+  /** None once the limiter is closed: nobody who keeps the limiter keeps its memory. */
+  #table: Table | undefined;
   readonly #seat: Seat;
   /** The seat's address, at hand for the fast path. */
   readonly #at: number;
   /** Throws once the limiter is closed, so that open ones need no check. */
   #clock: Clock;
-  #closed = false;
 
   constructor({ table, clock, ms }: Beginning) {
     this.policy = Object.freeze({ name: table.name, ...limitOf(table.policy) });
@@ -98,7 +98,7 @@ export class TableLimiter implements LocalLimiter {
   }
 
   get handle(): LimiterHandle {
-    if (this.#closed) throw new LimiterClosedError(this.policy.name);
+    if (this.#table === undefined) throw new LimiterClosedError(this.policy.name);
     if (!this.#table.shared) {
       throw new SluicegateTypeError(
         'ERR_NOT_SHARED',
@@ -175,22 +175,23 @@ export class TableLimiter implements LocalLimiter {
 
   stats(): LimiterStats {
     const ms = read(this.#clock);
+    const table = this.#table as Table;
     return {
       allowed: allowedCalls(this.#at),
       denied: deniedCalls(this.#at),
       liveKeys: liveKeys(this.#at, ms),
-      maxKeys: this.#table.maxKeys,
-      memoryBytes: this.#table.memoryBytes,
-      evictedIdle: this.#table.evictedIdle(),
+      maxKeys: table.maxKeys,
+      memoryBytes: table.memoryBytes,
+      evictedIdle: table.evictedIdle(),
       evictedLive: 0,
-      overflowed: this.#table.overflowed(),
-      lockTimeouts: this.#table.lockTimeouts(),
+      overflowed: table.overflowed(),
+      lockTimeouts: table.lockTimeouts(),
     };
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#table === undefined) return;
+    this.#table = undefined;
     const { name } = this.policy;
     this.#clock = () => {
       throw new LimiterClosedError(name);
