@@ -60,17 +60,17 @@ export interface Beginning {
 /** A new table for a limiter with these options. */
 export function newTable(
   policy: TablePolicy,
-  { name = 'default', maxKeys = 100_000, shared = false, clock }: LocalOptions,
+  { name = 'default', maxKeys = 100_000, shared = false, clock: ownClock }: LocalOptions,
 ): Beginning {
   limiterName(name);
   wholeNumber('maxKeys', maxKeys, 1, MAX_KEYS);
   boolean('shared', shared);
-  optionalFunction('clock', clock);
-  const ms = read(clock ?? monotonicClock);
+  optionalFunction('clock', ownClock);
+  const clock = ownClock ?? monotonicClock;
+  const ms = read(clock);
   const epochUs = BigInt(Math.round(ms * 1000));
-  const ownClock = clock !== undefined;
-  const table = createTable({ policy, name, maxKeys, shared, ownClock, epochUs });
-  return { table, clock: clock ?? monotonicClock, ms };
+  const settings = { policy, name, maxKeys, shared, ownClock: ownClock !== undefined, epochUs };
+  return { table: createTable(settings), clock, ms };
 }
 
 /** A limiter's beginning on a table that is there already. */

@@ -73,6 +73,15 @@ describe.each(ALGORITHMS)('%s, while the clock stands', (algorithm) => {
     expectExactly(4, await play(made, rounds), made);
   });
 
+  it('admits exactly the limit of each to 4 workers that call new keys in batches', {
+    timeout: LONG,
+  }, async () => {
+    const made = await make(algorithm, { limit: 10 });
+    const rounds = { workers: 4, rounds: 20, keysPerRound: 1_000, callsPerKey: 5, batch: true };
+    expectExactly(10, await play(made, rounds), made);
+    expectWellFormed(inspect(made.limiter.handle));
+  });
+
   it('keeps the keys of two workers apart, whatever their length', async () => {
     const made = await make(algorithm, { limit: 5 });
     const keys = { keysPerRound: 10_000, text: true, own: true };

@@ -11,6 +11,8 @@ export interface Rounds {
   readonly text?: boolean;
   /** Every worker has keys of its own. */
   readonly own?: boolean;
+  /** The keys of a round are given to `isAllowedMany`, all at once. Numbers only. */
+  readonly batch?: boolean;
 }
 
 /** How many calls were admitted for each key. */

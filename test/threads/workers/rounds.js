@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { barrier, join } from './join.js';
 
-const { rounds, keysPerRound, callsPerKey, meeting, workers, counts, text, own, index } =
+const { rounds, keysPerRound, callsPerKey, meeting, workers, counts, text, own, batch, index } =
   workerData;
 const limiter = await join();
 const meet = barrier(meeting, workers);
@@ -13,10 +13,22 @@ for (let round = 0; round < rounds; round++) {
   const from = first + round * keysPerRound;
   meet();
   for (let call = 0; call < callsPerKey; call++) {
-    for (let key = from; key < from + keysPerRound; key++) {
-      const name = text ? `${key}`.padStart(1 + (key % 200), 'x') : key;
-      if (limiter.isAllowed(name)) Atomics.add(counts, key, 1);
-    }
+    if (batch) callTogether(from);
+    else callInTurn(from);
   }
 }
 parentPort.postMessage('done');
+
+function callInTurn(from) {
+  for (let key = from; key < from + keysPerRound; key++) {
+    const name = text ? `${key}`.padStart(1 + (key % 200), 'x') : key;
+    if (limiter.isAllowed(name)) Atomics.add(counts, key, 1);
+  }
+}
+
+function callTogether(from) {
+  const out = new Uint8Array(keysPerRound);
+  const keys = Array.from(out, (_, i) => from + i);
+  limiter.isAllowedMany(keys, out);
+  for (const [i, answer] of out.entries()) Atomics.add(counts, from + i, answer);
+}
