@@ -11,8 +11,8 @@ export interface Rounds {
   readonly text?: boolean;
   /** Every worker has keys of its own. */
   readonly own?: boolean;
-  /** The keys of a round are given to `isAllowedMany`, all at once. Numbers only. */
-  readonly batch?: boolean;
+  /** The keys of a round, so many times over, are one batch, which takes the place of a call. Numbers only. */
+  readonly batch?: number;
 }
 
 /** How many calls were admitted for each key. */

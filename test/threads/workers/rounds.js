@@ -27,8 +27,8 @@ function callInTurn(from) {
 }
 
 function callTogether(from) {
-  const out = new Uint8Array(keysPerRound);
-  const keys = Array.from(out, (_, i) => from + i);
+  const keys = Array.from({ length: keysPerRound * batch }, (_, i) => from + (i % keysPerRound));
+  const out = new Uint8Array(keys.length);
   limiter.isAllowedMany(keys, out);
-  for (const [i, answer] of out.entries()) Atomics.add(counts, from + i, answer);
+  for (const [i, key] of keys.entries()) Atomics.add(counts, key, out[i]);
 }
