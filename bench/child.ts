@@ -4,12 +4,15 @@ import { heap } from './measure/heap.ts';
 import { latency } from './measure/latency.ts';
 import { memory } from './measure/memory.ts';
 import { timing } from './measure/timing.ts';
+import { checkWorkload } from './measure/workload-check.ts';
 import type { Job } from './processes.ts';
 
 function measure(job: Job): Promise<unknown> {
   switch (job.measure) {
     case 'check':
       return check(job);
+    case 'workload':
+      return checkWorkload(job);
     case 'timing':
       return timing(job);
     case 'memory':
@@ -22,4 +25,5 @@ function measure(job: Job): Promise<unknown> {
 }
 
 const result = await measure(JSON.parse(process.argv[2] as string));
-console.log(JSON.stringify(result));
+// Packages leave timers behind that would keep the process.
+process.stdout.write(JSON.stringify(result), () => process.exit());

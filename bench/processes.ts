@@ -5,12 +5,14 @@ import type { HeapJob, HeapResult } from './measure/heap.ts';
 import type { LatencyJob, LatencyResult } from './measure/latency.ts';
 import type { MemoryJob, MemoryResult } from './measure/memory.ts';
 import type { TimingJob, TimingResult } from './measure/timing.ts';
+import type { WorkloadCheckJob, WorkloadCheckResult } from './measure/workload-check.ts';
 
-export type Job = CheckJob | TimingJob | MemoryJob | HeapJob | LatencyJob;
+export type Job = CheckJob | WorkloadCheckJob | TimingJob | MemoryJob | HeapJob | LatencyJob;
 
 /** What comes back of each kind of job. */
 interface Results {
   readonly check: CheckResult;
+  readonly workload: WorkloadCheckResult;
   readonly timing: TimingResult;
   readonly memory: MemoryResult;
   readonly heap: HeapResult;

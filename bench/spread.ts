@@ -14,6 +14,11 @@ export function spreadOf(values: readonly number[]): Spread {
   };
 }
 
+/** A value that was seen once. */
+export function point(value: number): Spread {
+  return { median: value, lowerQuartile: value, upperQuartile: value };
+}
+
 export function medianOf(values: readonly number[]): number {
   return spreadOf(values).median;
 }

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { root as rootUrl } from '../root.ts';
 
-// Compiled files lie three folders below the repository's root, in build/bench/compare.
-export const root = fileURLToPath(new URL('../../../', import.meta.url));
+const root = fileURLToPath(rootUrl);
 
 /** What went wrong, for the person who asked; no stack is needed to understand it. */
 export class CompareError extends Error {}

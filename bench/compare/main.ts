@@ -1,39 +1,35 @@
-// What a change does to the time of a call: npm run bench -- compare <git ref> [--quick] [--node <path>]
+// What a change does to the time of a call: npm run bench -- compare <git ref> [--quick] [--node <path>] [--only <text>]
 //
 // Builds the ref in a temporary folder and runs this tree's timing on both, process by process in turn. This tree is
 // taken as it is, with what is not committed.
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout, setImmediate as turn } from 'node:timers/promises';
-import { type BenchOptions, benchOptions } from '../options.ts';
+import { fileURLToPath } from 'node:url';
+import { type OneNodeOptions, oneNodeOptions, optionsOr } from '../options.ts';
 import { progress } from '../progress.ts';
-import { asMarkdown, asText } from '../render.ts';
 import { describe, originOf } from '../report.ts';
-import { buildCommit, CompareError, commitOf, root, temporaryFolder } from './checkout.ts';
+import { root } from '../root.ts';
+import { publish } from '../suite.ts';
+import { buildCommit, CompareError, commitOf, temporaryFolder } from './checkout.ts';
 import { measureBoth } from './section.ts';
 
-const USAGE = `npm run bench -- compare <git ref> [--quick] [--node <path>]
+const USAGE = `npm run bench -- compare <git ref> [--quick] [--node <path>] [--only <text>]
   <git ref>       what to compare with: a branch, a tag, HEAD~3, ...
-  --quick         isAllowed only, and shorter samples
-  --node <path>   measure on that Node binary (default: the variable NODE, else this one)`;
+  --quick         the most important rows only, and shorter samples
+  --node <path>   measure on that Node binary (default: the variable NODE, else this one)
+  --only <text>   only workloads whose name contains the text; keeps no report`;
 
 const QUICK_ROUNDS = 5;
 const ROUNDS = 8;
 
-interface CompareOptions extends BenchOptions {
+interface CompareOptions extends OneNodeOptions {
   readonly ref: string;
 }
 
-function options([ref, ...rest]: string[]): CompareOptions {
-  try {
-    if (ref === undefined || ref.startsWith('-')) throw new Error('name a git ref');
-    const { node, effort } = benchOptions(rest);
-    return { ref, node, effort: { ...effort, rounds: effort.quick ? QUICK_ROUNDS : ROUNDS } };
-  } catch (error) {
-    console.error(`${(error as Error).message}\n\n${USAGE}`);
-    process.exit(2);
-  }
+function compareOptions([ref, ...rest]: string[]): CompareOptions {
+  if (ref === undefined || ref.startsWith('-')) throw new Error('name a git ref');
+  const { node, effort } = oneNodeOptions(rest);
+  return { ref, node, effort: { ...effort, rounds: effort.quick ? QUICK_ROUNDS : ROUNDS } };
 }
 
 async function compare({ ref, node, effort }: CompareOptions): Promise<void> {
@@ -44,20 +40,12 @@ async function compare({ ref, node, effort }: CompareOptions): Promise<void> {
   await turn();
   const origin = originOf(node);
   console.log(describe(origin, effort));
-  const here = join(root, 'dist');
-  const { rows, section } = await measureBoth(node, { here, there }, effort, progress);
-  progress('');
-  console.log(`\n${asText(section)}`);
-  const folder = join(root, 'bench', 'report');
-  mkdirSync(folder, { recursive: true });
-  const json = { schema: 1, origin, effort, commit, compare: rows };
-  writeFileSync(join(folder, 'compare.json'), `${JSON.stringify(json, null, 2)}\n`);
-  const markdown = [`# ${title}`, describe(origin, effort), asMarkdown(section)].join('\n\n');
-  writeFileSync(join(folder, 'compare.md'), `${markdown}\n`);
-  console.log(`\nKept in ${folder}`);
+  const here = fileURLToPath(new URL('dist', root));
+  const measured = await measureBoth(node, { here, there }, effort, progress);
+  publish({ name: 'compare', title, origin, effort, measured, facts: { commit } });
 }
 
-const asked = options(process.argv.slice(2));
+const asked = optionsOr(USAGE, () => compareOptions(process.argv.slice(2)));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => process.exit(128 + constants.signals[signal]));
 }

@@ -1,15 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { TimingJob } from '../measure/timing.ts';
 import type { Effort } from '../options.ts';
 import { DIST, jobRunner, type RunJob } from '../processes.ts';
 import { withRange, withSpread } from '../render.ts';
-import { alternating, count, type Measured } from '../sections/section.ts';
+import { alternating, count, type Measured, nameOf, wantedWorkloads } from '../sections/section.ts';
+import { baseOf, type Case, timingOf } from '../sections/timed.ts';
 import { medianOf, ratiosOf, type Spread, spreadOf } from '../spread.ts';
 import { type Method, WORKLOADS, type Workload } from '../workloads.ts';
 
 export type Verdict = 'faster' | 'slower' | '';
 
-export interface CompareRow extends Omit<Workload, 'methods'> {
+export interface CompareRow extends Omit<Workload, 'methods' | 'quick'> {
   readonly method: Method;
   /** Nanoseconds a call, net. */
   readonly here: Spread;
@@ -22,7 +22,7 @@ export interface CompareRow extends Omit<Workload, 'methods'> {
 
 type Side = 'here' | 'there';
 
-interface Case {
+interface Contest {
   readonly workload: Workload;
   readonly method: Method;
   /** What each process has measured: its middle sample. */
@@ -41,53 +41,42 @@ export async function measureBoth(
 ): Promise<Measured<CompareRow>> {
   const run = (side: Side) => jobRunner(node, { [DIST]: dists[side] });
   const runs = { here: run('here'), there: run('there') };
-  const cases = casesOf(effort);
+  const workloads = wantedWorkloads(effort, 'compare', WORKLOADS);
+  const contests = workloads.flatMap((workload) =>
+    workload.methods.map((method): Contest => ({ workload, method, ns: { here: [], there: [] } })),
+  );
   for (let round = 0; round < effort.rounds; round++) {
-    for (const [i, { workload, method, ns }] of cases.entries()) {
+    for (const [i, { workload, method, ns }] of contests.entries()) {
       for (const side of alternating<Side>(['here', 'there'], round + i)) {
         progress(`round ${round + 1} of ${effort.rounds}: ${nameOf(workload)}, ${method}, ${side}`);
-        ns[side].push(timeOf(runs[side], { subject: 'dist', workload, method }, effort));
+        ns[side].push(nsOf(runs[side], { subject: 'dist', workload, method }, effort));
         await turn(); // for signals
       }
     }
   }
   // Once will do: it is taken off both sides alike.
   const bases = new Map<Workload, number>();
-  for (const workload of WORKLOADS) {
+  for (const workload of workloads) {
     progress(`no limiter: ${nameOf(workload)}`);
-    const job = { subject: 'base', workload, method: 'isAllowed' } as const;
-    bases.set(workload, timeOf(runs.here, job, effort));
+    bases.set(workload, nsOf(runs.here, baseOf(workload), effort));
     await turn();
   }
-  const rows = cases.map((each) => rowOf(each, bases.get(each.workload) ?? Number.NaN));
+  const rows = contests.map((each) => rowOf(each, bases.get(each.workload) ?? Number.NaN));
   return { rows, section: { ...HEADING, rows: rows.map(cells) } };
 }
 
-/** What the local suite times; a quick run leaves `tryAcquire` out. */
-function casesOf({ quick }: Effort): Case[] {
-  return WORKLOADS.flatMap((workload) =>
-    workload.methods
-      .filter((method) => !quick || method === 'isAllowed')
-      .map((method) => ({ workload, method, ns: { here: [], there: [] } })),
-  );
+function nsOf(run: RunJob, each: Case, effort: Effort): number {
+  return medianOf(timingOf(run, each, effort).samples);
 }
 
-function timeOf(
-  run: RunJob,
-  job: Pick<TimingJob, 'subject' | 'workload' | 'method'>,
-  { minSamples, minSampleSeconds }: Effort,
-): number {
-  return medianOf(run({ measure: 'timing', ...job, minSamples, minSampleSeconds }).samples);
-}
-
-function rowOf({ workload, method, ns }: Case, base: number): CompareRow {
-  const { kind, keys, limiters } = workload;
+function rowOf({ workload, method, ns }: Contest, base: number): CompareRow {
+  const { name, form, arrivals, live, limiters } = workload;
   const here = ns.here.map((gross) => gross - base);
   const there = ns.there.map((gross) => gross - base);
   const ratio = ratiosOf(here, there);
   const verdict = verdictOf(here, there);
   const spreads = { here: spreadOf(here), there: spreadOf(there), ratio };
-  return { kind, keys, limiters, method, ...spreads, verdict };
+  return { name, form, arrivals, live, limiters, method, ...spreads, verdict };
 }
 
 /**
@@ -101,21 +90,24 @@ export function verdictOf(here: readonly number[], there: readonly number[]): Ve
   return lead > 0 ? 'faster' : 'slower';
 }
 
-function nameOf({ kind, keys, limiters }: Workload): string {
-  return `${kind}, ${count(keys)} keys, ${limiters} limiters`;
-}
-
 const HEADING = {
   title: 'This tree and the ref',
   note:
-    'Nanoseconds a call, every call allowed, without producing the key and moving the clock on. Median of the processes, and ' +
+    'Nanoseconds a key, every call allowed, without producing the key and moving the clock on. Median of the processes, and ' +
     'half the distance between the quartiles. The ratio, below 1 where this tree is faster, is that of processes that ran one ' +
     'after the other; in brackets its quartiles. Faster or slower is said where a process of this tree was so than one of the ' +
     'ref in 19 of 20 pairings of all with all; the rest is within the noise.',
-  head: ['keys', 'live', 'limiters', 'call', 'here ns', 'ref ns', 'here / ref', 'here is'],
+  head: ['workload', 'live', 'call', 'here ns', 'ref ns', 'here / ref', 'here is'],
 };
 
-function cells({ kind, keys, limiters, method, here, there, ratio, verdict }: CompareRow) {
-  const what = [kind, count(keys), count(limiters), method];
-  return [...what, withSpread(here), withSpread(there), withRange(ratio), verdict];
+function cells({ name, live, method, here, there, ratio, verdict }: CompareRow) {
+  return [
+    name,
+    count(live),
+    method,
+    withSpread(here),
+    withSpread(there),
+    withRange(ratio),
+    verdict,
+  ];
 }

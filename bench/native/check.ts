@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { TokenBucketLimiter } from '../../src/index.ts';
+import { arrivalOrder } from '../arrivals.ts';
 import { tickingClock } from '../ticking-clock.ts';
-import { arrivalOrder, TICK_MS } from '../workloads.ts';
-import { type Counts, type FloorJob, floorCounts } from './floor.ts';
+import { TICK_MS } from '../workloads.ts';
+import { type Counts, type FloorJob, floorCounts, HASH_KEY } from './floor.ts';
 
 const KEYS = 4_000;
 
 /** Few keys come often, and are denied; many come now and then, and are as new again or find no slot. */
 const JOB: FloorJob = {
   maxKeys: 400,
-  arrivals: arrivalOrder({ kind: 'integer', keys: KEYS, limiters: 1, methods: [] })
+  arrivals: arrivalOrder({ arrivals: 'uniform', live: KEYS, limiters: 1 })
     .subarray(0, 300_000)
     .map((key) => key ** 3 / KEYS ** 2),
   capacity: 5,
   refillIntervalMs: 0.775,
   stepMs: TICK_MS,
-  hashKey: [0x0706050403020100n, 0x0f0e0d0c0b0a0908n],
 };
 
 /**
@@ -37,7 +37,7 @@ export function checkFloor(): Counts {
 
 function ourCounts(job: FloorJob): Counts {
   const clock = tickingClock(job.stepMs);
-  const limiter = withHashKey(job.hashKey, () => {
+  const limiter = withHashKey(() => {
     const { capacity, refillIntervalMs, maxKeys } = job;
     const rate = { capacity, refillTokens: 1, refillIntervalMs };
     return new TokenBucketLimiter({ ...rate, maxKeys, clock: clock.now });
@@ -53,9 +53,9 @@ function ourCounts(job: FloorJob): Counts {
 }
 
 /** The hash key is the one thing that a limiter draws at random, and it tells nobody. */
-function withHashKey<Made>(hashKey: readonly bigint[], make: () => Made): Made {
+function withHashKey<Made>(make: () => Made): Made {
   const drawn = <A extends ArrayBufferView | null>(array: A): A => {
-    (array as unknown as BigUint64Array).set(hashKey);
+    (array as unknown as BigUint64Array).set(HASH_KEY);
     return array;
   };
   Object.defineProperty(crypto, 'getRandomValues', { value: drawn, configurable: true });

@@ -2,13 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { root } from '../root.ts';
 
-// Compiled files lie three folders below the repository's root, in build/bench/native.
-const root = new URL('../../../', import.meta.url);
 const SOURCE = fileURLToPath(new URL('bench/native/main.c', root));
 const PROGRAM = fileURLToPath(new URL('build/native/floor', root));
 
-/** Calls of a C program that counts as we do, and how it counts. */
+/** Any will do: nobody chooses the calls' keys by it. */
+export const HASH_KEY = [0x0706050403020100n, 0x0f0e0d0c0b0a0908n] as const;
+
+/** Calls of a C program that counts as we do, and how it counts; hashed under `HASH_KEY`. */
 export interface FloorJob {
   readonly maxKeys: number;
   /** Keys of the calls, in their order. */
@@ -18,7 +20,6 @@ export interface FloorJob {
   readonly refillIntervalMs: number;
   /** What the clock moves on by before each call. */
   readonly stepMs: number;
-  readonly hashKey: readonly [bigint, bigint];
 }
 
 /** What a limiter has done to some calls. */
@@ -67,9 +68,9 @@ export function floorTimes(job: FloorJob, samples: number): FloorTimes {
 
 /** In a fresh process. */
 function run<Result>(mode: 'check' | 'time', job: FloorJob, samples: number): Result {
-  const { arrivals, maxKeys, capacity, refillIntervalMs, stepMs, hashKey } = job;
+  const { arrivals, maxKeys, capacity, refillIntervalMs, stepMs } = job;
   const rate = [1, Math.round(refillIntervalMs * 1000)];
-  const numbers = [maxKeys, arrivals.length, capacity, ...rate, stepMs, samples, ...hashKey];
+  const numbers = [maxKeys, arrivals.length, capacity, ...rate, stepMs, samples, ...HASH_KEY];
   const child = spawnSync(PROGRAM, [mode, ...numbers.map(String)], {
     input: arrivals,
     encoding: 'utf8',

@@ -1,20 +1,19 @@
 // How far from the metal: npm run bench -- native [--quick] [--node <path>]
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { benchOptions } from '../options.ts';
+import { oneNodeOptions, optionsOr } from '../options.ts';
 import { jobRunner } from '../processes.ts';
 import { progress } from '../progress.ts';
-import { asMarkdown, asText } from '../render.ts';
 import { describe, originOf } from '../report.ts';
 import { count } from '../sections/section.ts';
+import { publish } from '../suite.ts';
 import { checkFloor } from './check.ts';
 import { compileFloor, findCompiler } from './floor.ts';
 import { measureFloor } from './section.ts';
 
-// Compiled files lie three folders below the repository's root, in build/bench/native.
-const folder = new URL('../../../bench/report/', import.meta.url);
+const USAGE = `npm run bench -- native [--quick] [--node <path>]
+  --quick         three processes of each instead of nine, and shorter samples
+  --node <path>   measure on that Node binary (default: the variable NODE, else this one)`;
 
-const { node, effort: asked } = benchOptions(process.argv.slice(2));
+const { node, effort: asked } = optionsOr(USAGE, () => oneNodeOptions(process.argv.slice(2)));
 const effort = { ...asked, rounds: asked.quick ? 3 : 9 };
 const compiler = findCompiler();
 if (compiler === undefined) {
@@ -32,13 +31,6 @@ function measure(compiler: string): void {
     `\nChecked: the same answers to ${count(allowed + denied)} calls, ${count(denied)} of them denials; ` +
       `${count(evictedIdle)} slots changed hands, ${count(overflowed)} calls found none.`,
   );
-  const { rows, section } = measureFloor(jobRunner(node), effort, progress);
-  progress('');
-  console.log(`\n${asText(section)}`);
-  mkdirSync(folder, { recursive: true });
-  const json = { schema: 1, origin, effort, native: rows };
-  writeFileSync(new URL('native.json', folder), `${JSON.stringify(json, null, 2)}\n`);
-  const markdown = ['# The floor', describe(origin, effort), asMarkdown(section)].join('\n\n');
-  writeFileSync(new URL('native.md', folder), `${markdown}\n`);
-  console.log(`\nKept in ${fileURLToPath(folder)}`);
+  const measured = measureFloor(jobRunner(node), effort, progress);
+  publish({ name: 'native', title: 'The floor', origin, effort, measured });
 }

@@ -1,14 +1,16 @@
+import { arrivalOrder } from '../arrivals.ts';
 import type { Effort } from '../options.ts';
 import type { RunJob } from '../processes.ts';
 import { withRange, withSpread } from '../render.ts';
-import { alternating, count, type Measured } from '../sections/section.ts';
+import { alternating, count, type Measured, nameOf, wantedWorkloads } from '../sections/section.ts';
+import { baseOf, type Case, timingOf } from '../sections/timed.ts';
 import { medianOf, ratiosOf, type Spread, spreadOf } from '../spread.ts';
-import { arrivalOrder, TICK_MS, timedPolicy, WORKLOADS, type Workload } from '../workloads.ts';
+import { TICK_MS, timedPolicy, WORKLOADS, type Workload } from '../workloads.ts';
 import { floorTimes } from './floor.ts';
 
 export interface FloorRow {
   /** Live keys. */
-  readonly keys: number;
+  readonly live: number;
   /** Nanoseconds a call, net, of the C program and of us. */
   readonly floor: Spread;
   readonly ours: Spread;
@@ -21,9 +23,10 @@ type Side = 'floor' | 'ours';
 /** What each process has measured: its middle sample, net. */
 type Measurements = Record<Side, number[]>;
 
-const INTEGERS = WORKLOADS.filter(({ kind, limiters }) => kind === 'integer' && limiters === 1);
-/** Any key does as well: nobody chooses the calls' keys by it. */
-const HASH_KEY = [0x0706050403020100n, 0x0f0e0d0c0b0a0908n] as const;
+/** The C program takes nothing else. */
+const INTEGERS = WORKLOADS.filter(
+  ({ form, limiters }) => form.kind === 'integer' && limiters === 1,
+);
 
 /** Measures the C program and us on the local suite's integers. */
 export function measureFloor(
@@ -31,20 +34,20 @@ export function measureFloor(
   effort: Effort,
   progress: (step: string) => void,
 ): Measured<FloorRow> {
-  const measured = INTEGERS.map((workload) => ({
+  const measured = wantedWorkloads(effort, 'native', INTEGERS).map((workload) => ({
     workload,
     ns: { floor: [], ours: [] } as Measurements,
   }));
   for (let turn = 0; turn < effort.rounds; turn++) {
     for (const { workload, ns } of measured) {
       for (const side of alternating<Side>(['floor', 'ours'], turn)) {
-        progress(`round ${turn + 1} of ${effort.rounds}: ${count(workload.keys)} keys, ${side}`);
+        progress(`round ${turn + 1} of ${effort.rounds}: ${nameOf(workload)}, ${side}`);
         ns[side].push(side === 'floor' ? floorNs(workload, effort) : ourNs(run, workload, effort));
       }
     }
   }
-  const rows = measured.map(({ workload: { keys }, ns: { floor, ours } }): FloorRow => {
-    return { keys, floor: spreadOf(floor), ours: spreadOf(ours), ratio: ratiosOf(ours, floor) };
+  const rows = measured.map(({ workload: { live }, ns: { floor, ours } }): FloorRow => {
+    return { live, floor: spreadOf(floor), ours: spreadOf(ours), ratio: ratiosOf(ours, floor) };
   });
   return { rows, section: { ...HEADING, rows: rows.map(cells) } };
 }
@@ -53,10 +56,9 @@ function floorNs(workload: Workload, { minSamples }: Effort): number {
   const { base, limiter } = floorTimes(
     {
       ...timedPolicy(workload),
-      maxKeys: workload.keys,
+      maxKeys: workload.live,
       arrivals: arrivalOrder(workload),
       stepMs: TICK_MS,
-      hashKey: HASH_KEY,
     },
     minSamples,
   );
@@ -64,12 +66,9 @@ function floorNs(workload: Workload, { minSamples }: Effort): number {
 }
 
 function ourNs(run: RunJob, workload: Workload, effort: Effort): number {
-  const { minSamples, minSampleSeconds } = effort;
-  const timing = { measure: 'timing', method: 'isAllowed', workload } as const;
-  const job = { ...timing, minSamples, minSampleSeconds };
-  const base = run({ ...job, subject: 'base' });
-  const ours = run({ ...job, subject: 'sluicegate' });
-  return medianOf(ours.samples) - medianOf(base.samples);
+  const nsOf = (each: Case) => medianOf(timingOf(run, each, effort).samples);
+  const base = nsOf(baseOf(workload));
+  return nsOf({ subject: 'sluicegate', workload, method: 'isAllowed' }) - base;
 }
 
 const HEADING = {
@@ -84,6 +83,6 @@ const HEADING = {
   head: ['live keys', 'C ns', 'Sluicegate ns', 'ours / C'],
 };
 
-function cells({ keys, floor, ours, ratio }: FloorRow): string[] {
-  return [count(keys), withSpread(floor), withSpread(ours), withRange(ratio)];
+function cells({ live, floor, ours, ratio }: FloorRow): string[] {
+  return [count(live), withSpread(floor), withSpread(ours), withRange(ratio)];
 }

@@ -1,4 +1,5 @@
 import type { HeapResult } from '../measure/heap.ts';
+import { isWanted } from '../options.ts';
 import { SUBJECTS, type SubjectName, titleOf } from '../subjects/index.ts';
 import { count, fixed, type Measure } from './section.ts';
 
@@ -8,9 +9,10 @@ export interface HeapRow extends HeapResult {
 }
 
 export const measureHeap: Measure<HeapRow> = (run, effort, progress) => {
-  const rows = SUBJECTS.map((subject) => {
-    const calls = subject === 'sluicegate' ? effort.heapCalls : effort.rivalHeapCalls;
-    progress(`${titleOf(subject)}, ${count(calls)} new keys`);
+  const rows = (isWanted(effort, 'heap') ? SUBJECTS : []).map((subject) => {
+    // A Map keeps every key, and ends at 2^24 of them.
+    const calls = subject === 'map' ? effort.mapHeapCalls : effort.heapCalls;
+    progress(`heap: ${titleOf(subject)}, ${count(calls)} new keys`);
     return { subject, calls, ...run({ measure: 'heap', subject, calls }) };
   });
   return { rows, section: { ...HEADING, rows: rows.map(cells) } };
@@ -20,7 +22,7 @@ const HEADING = {
   title: 'What calls leave on the JavaScript heap',
   note:
     'isAllowed with a new key each time, as a new string, on a limiter for 100,000 keys of which 50,000 are live; the ' +
-    'heap after garbage collection, after less before. A Map forgets nothing and ends at 2^24 keys, so it gets fewer.',
+    'heap and array buffers after garbage collection, after less before. A Map forgets nothing and ends at 2^24 keys, so it gets fewer.',
   head: ['subject', 'calls', 'bytes kept', 'bytes a call', 'evicted', 'overflowed'],
 };
 

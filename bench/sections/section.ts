@@ -1,5 +1,7 @@
-import type { Effort } from '../options.ts';
+import type { Chart } from '../chart/chart.ts';
+import { type Effort, isWanted } from '../options.ts';
 import type { RunJob } from '../processes.ts';
+import type { Workload } from '../workloads.ts';
 
 /** A part of the report, as a person reads it. */
 export interface Section {
@@ -14,14 +16,31 @@ export interface Section {
 export interface Measured<Row> {
   readonly rows: readonly Row[];
   readonly section: Section;
+  readonly charts?: readonly Chart[];
 }
 
-/** Measures one section. `progress` is told what comes next. */
+/** Measures one section; no rows if the effort leaves it out. `progress` is told what comes next. */
 export type Measure<Row> = (
   run: RunJob,
   effort: Effort,
   progress: (step: string) => void,
 ) => Measured<Row>;
+
+/** Those of the section's workloads that the effort has in it. */
+export function wantedWorkloads(
+  effort: Effort,
+  section: string,
+  workloads: readonly Workload[],
+): readonly Workload[] {
+  return workloads.filter(
+    ({ name, quick }) =>
+      (quick || !effort.quick) && (isWanted(effort, section) || isWanted(effort, name)),
+  );
+}
+
+export function nameOf({ name, live }: Pick<Workload, 'name' | 'live'>): string {
+  return `${name}, ${count(live)} live`;
+}
 
 export function count(value: number): string {
   return value.toLocaleString('en-US');

@@ -1,4 +1,5 @@
 import type { Decision, Key } from '../../src/index.ts';
+import type { Decodable } from '../keys.ts';
 import type { Contestant, Create, Setup } from './subject.ts';
 
 /** One shape for all keys. V8 keeps both numbers as doubles and writes them in place. */
@@ -12,7 +13,9 @@ interface Bucket {
  * nothing allocated on a hit but the decision that `tryAcquire` returns. It checks no argument and forgets no key.
  */
 class MapTokenBucket implements Contestant {
-  readonly #buckets = new Map<Key, Bucket>();
+  readonly #buckets = new Map<string | number, Bucket>();
+  /** A `Map` tells byte arrays apart by object and not by content, so they become texts, in a `Map` of their own. */
+  readonly #bytesBuckets = new Map<string | number, Bucket>();
   readonly #capacity: number;
   readonly #tokensPerMs: number;
   readonly #clock: () => number;
@@ -48,11 +51,16 @@ class MapTokenBucket implements Contestant {
   }
 
   #refilled(key: Key): Bucket {
+    if (typeof key !== 'object') return this.#refilledIn(this.#buckets, key);
+    return this.#refilledIn(this.#bytesBuckets, textOf(key));
+  }
+
+  #refilledIn(buckets: Map<string | number, Bucket>, key: string | number): Bucket {
     const now = this.#clock();
-    let bucket = this.#buckets.get(key);
+    let bucket = buckets.get(key);
     if (bucket === undefined) {
       bucket = { tokens: this.#capacity, last: now };
-      this.#buckets.set(key, bucket);
+      buckets.set(key, bucket);
       return bucket;
     }
     const tokens = bucket.tokens + (now - bucket.last) * this.#tokensPerMs;
@@ -60,6 +68,11 @@ class MapTokenBucket implements Contestant {
     bucket.last = now;
     return bucket;
   }
+}
+
+/** A character a byte. */
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return (Buffer.from(buffer, byteOffset, byteLength) as Decodable).latin1Slice();
 }
 
 export const create: Create = (setup) => new MapTokenBucket(setup);

@@ -1,5 +1,5 @@
+import { arrivalOrder } from '../arrivals.ts';
 import { freshStrings } from '../keys.ts';
-import { arrivalOrder } from '../workloads.ts';
 import type { Arriving, Order, Report } from './job.ts';
 
 /** The two ways to be answered. */
@@ -27,10 +27,9 @@ const BATCH = 500;
  */
 export function keysOf({ keys, share, shares, own }: Arriving): Keys {
   const order = arrivalOrder({
-    kind: 'fresh',
-    keys: own ? keys / shares : keys,
+    arrivals: 'uniform',
+    live: own ? keys / shares : keys,
     limiters: 1,
-    methods: [],
   });
   const mine = own ? order.map((key) => key * shares + share) : order;
   const { at, length } = freshStrings(mine);

@@ -1,24 +1,17 @@
-// The thread benchmark by itself: node build/bench/threads/main.js [--quick] [--node <path>]
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { benchOptions } from '../options.ts';
+// Threads that share a table, and those that ask another: npm run bench -- threads [--quick] [--node <path>]
+import { oneNodeOptions, optionsOr } from '../options.ts';
 import { progress } from '../progress.ts';
-import { asMarkdown, asText } from '../render.ts';
 import { describe, originOf } from '../report.ts';
+import { publish } from '../suite.ts';
 import { measureThreads } from './section.ts';
 
-// Compiled files lie three folders below the repository's root, in build/bench/threads.
-const folder = new URL('../../../bench/report/', import.meta.url);
+const USAGE = `npm run bench -- threads [--quick] [--node <path>] [--only <text>]
+  --quick         one process a row, and shorter samples
+  --node <path>   measure on that Node binary (default: the variable NODE, else this one)
+  --only <text>   only such as "shared, 2 workers, 1000 keys" that contain the text; keeps no report`;
 
-const { node, effort } = benchOptions(process.argv.slice(2));
+const { node, effort } = optionsOr(USAGE, () => oneNodeOptions(process.argv.slice(2)));
 const origin = originOf(node);
 console.log(describe(origin, effort));
-const { rows, section } = measureThreads(node, effort, progress);
-progress('');
-console.log(`\n${asText(section)}`);
-mkdirSync(folder, { recursive: true });
-const json = { schema: 1, origin, effort, threads: rows };
-writeFileSync(new URL('threads.json', folder), `${JSON.stringify(json, null, 2)}\n`);
-const markdown = ['# Threads', describe(origin, effort), asMarkdown(section)].join('\n\n');
-writeFileSync(new URL('threads.md', folder), `${markdown}\n`);
-console.log(`\nKept in ${fileURLToPath(folder)}`);
+const measured = measureThreads(node, effort, progress);
+publish({ name: 'threads', title: 'Threads', origin, effort, measured });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { Effort } from '../options.ts';
+import { type Effort, isWanted } from '../options.ts';
 import { alternating, count, fixed, type Measured } from '../sections/section.ts';
 import { type Spread, spreadOf } from '../spread.ts';
 import type { Case, Subject, ThreadsJob, ThreadsResult } from './job.ts';
@@ -57,19 +57,21 @@ type Totals = Map<string, number[]>;
 /** Measures threads that share a table, and those that ask another thread or process. */
 export function measureThreads(
   node: string,
-  { quick, rounds }: Effort,
+  effort: Effort,
   progress: (step: string) => void,
 ): Measured<ThreadsRow> {
+  const { quick, rounds } = effort;
+  const cases = CASES.filter((each) => isWanted(effort, idOf(each)));
   const length = quick ? { samples: 5, sampleMs: 150 } : { samples: 10, sampleMs: 500 };
   const totals: Totals = new Map();
   for (let turn = 0; turn < rounds; turn++) {
-    for (const each of alternating(CASES, turn)) {
+    for (const each of alternating(cases, turn)) {
       progress(`round ${turn + 1} of ${rounds}: ${idOf(each)}`);
       const { samples } = run(node, { ...each, ...length });
       totals.set(idOf(each), [...(totals.get(idOf(each)) ?? []), ...samples.map(sum)]);
     }
   }
-  const rows = CASES.map((each) => rowOf(each, totals));
+  const rows = cases.map((each) => rowOf(each, totals));
   return { rows, section: { ...HEADING, rows: rows.map(cells) } };
 }
 

@@ -9,9 +9,11 @@ export interface Request {
 
 const MAGIC = 'RLTRACE1';
 
+const TRACES = new URL('../traces/', import.meta.url);
+
 /** Reads a trace of test/traces, whose README describes the format. */
-export function readTrace(name: string): readonly Request[] {
-  const bytes = gunzipSync(readFileSync(new URL(`../traces/${name}.bin.gz`, import.meta.url)));
+export function readTrace(name: string, folder = TRACES): readonly Request[] {
+  const bytes = gunzipSync(readFileSync(new URL(`${name}.bin.gz`, folder)));
   if (bytes.toString('latin1', 0, 8) !== MAGIC) throw new Error(`${name} is no trace`);
   const count = bytes.readUInt32LE(8);
   let ms = 0;

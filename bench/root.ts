@@ -1,0 +1,2 @@
+/** The repository. Compiled files lie two folders below it, in build/bench. */
+export const root = new URL('../../', import.meta.url);
