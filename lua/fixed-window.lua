@@ -8,28 +8,22 @@ all keys of a call.
   then for each key, two of ARGV:
     op    acquire: take cost permits or none | peek: only say | refund: give cost back | reset: as new
     cost  permits, whole, >= 0; 0 only looks
+  or for one key alone a lease, see include/steps.lua, or
+    'release', cost, stamp   give back what is left of a lease of that stamp, as far as it still counts
   Returns TIME, then for each key four: 1 allowed or done | 0 denied | -1 fault, remaining or the fault, retryAfter us,
   resetAfter us. Returns TIME alone if it is too late.
   Writes nothing on a denial, except that a lost TTL is set again. A value of another shape counts as none. ]]
-local notAfter, given, limit, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local limit, window = tonumber(ARGV[3]), tonumber(ARGV[4])
+local steps = 5
 
-local time = redis.call('TIME')
-local clock = time[1] * 1000000 + time[2]
-if clock > notAfter then return { clock } end
-local now = given or clock
-
--- Milliseconds for a TTL, as text: Lua itself would write 1e+15.
-local function lifetime(us) return given and 3600000 or string.format('%.0f', math.max(1, math.ceil(us / 1000))) end
-
--- ioredis 6 reads integers above 2^53 - 48 one off.
-local function exact(number) return number < 4503599627370496 and number or string.format('%.0f', number) end
+--#include clock.lua
 
 local function write(counter, count, start, left)
   if count == 0 then return redis.call('DEL', counter) end
   redis.call('SET', counter, string.format('%.0f %.0f', count, start), 'PX', lifetime(left))
 end
 
-local function decide(counter, op, cost)
+local function decide(counter, op, cost, leased)
   if op == 'reset' then
     redis.call('DEL', counter)
     return 1, 0, 0, 0
@@ -43,23 +37,19 @@ local function decide(counter, op, cost)
   if count == 0 or now - start >= window then count, start = 0, now end
   local left = start + window - now
 
-  if op == 'refund' then
-    if count > 0 then write(counter, math.max(0, count - cost), start, left) end
+  if op == 'refund' or op == 'release' then
+    -- A window that began after the lease never counted it.
+    if count > 0 and (op == 'refund' or start <= leased) then write(counter, math.max(0, count - cost), start, left) end
     return 1, 0, 0, 0
   end
 
   if cost == 0 or cost <= limit - count then
     count = count + cost
     if op == 'acquire' and cost > 0 then write(counter, count, start, left) end
-    return 1, exact(math.max(0, limit - count)), 0, count > 0 and left or 0
+    return 1, exact(math.max(0, limit - count)), 0, count > 0 and left or 0, start, left
   end
   if op == 'acquire' and redis.call('PTTL', counter) == -1 then redis.call('PEXPIRE', counter, lifetime(left)) end
   return 0, exact(math.max(0, limit - count)), cost <= limit and left or 0, count > 0 and left or 0
 end
 
-local reply = { clock }
-for i, key in ipairs(KEYS) do
-  local n = 4 * i
-  reply[n - 2], reply[n - 1], reply[n], reply[n + 1] = decide(key, ARGV[2 * i + 3], tonumber(ARGV[2 * i + 4]))
-end
-return reply
+--#include steps.lua

@@ -9,15 +9,15 @@ window's permits the share counts that the trailing window still covers. One ato
     op    acquire: take cost permits or none | peek: only say | refund: give cost back, the current
           window's first | reset: as new
     cost  permits, whole, >= 0; 0 only looks
+  or for one key alone a lease, see include/steps.lua, or
+    'release', cost, stamp   give back what is left of a lease of that stamp, to the window that counted it
   Returns TIME, then for each key four: 1 allowed or done | 0 denied | -1 fault, remaining or the fault, retryAfter us,
   resetAfter us. Returns TIME alone if it is too late.
   Writes nothing on a denial, except that a lost TTL is set again. A value of another shape counts as none. ]]
-local notAfter, given, limit, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local limit, window = tonumber(ARGV[3]), tonumber(ARGV[4])
+local steps = 5
 
-local time = redis.call('TIME')
-local clock = time[1] * 1000000 + time[2]
-if clock > notAfter then return { clock } end
-local now = given or clock
+--#include clock.lua
 
 -- Quotient and remainder of count * time / divisor. Where the product passes 2^53, by long division in base 128:
 -- time and divisor are below 2^45, so that no step leaves the whole numbers of a double.
@@ -41,9 +41,6 @@ local function divide(count, time, divisor)
   return quotient, rest
 end
 
--- Milliseconds for a TTL, as text: Lua itself would write 1e+15.
-local function lifetime(us) return given and 3600000 or string.format('%.0f', math.max(1, math.ceil(us / 1000))) end
-
 -- Microseconds from `at` until the key is as new, `left` of them in the present window.
 local function renewal(previous, current, left)
   if current > 0 then return left + window end
@@ -56,7 +53,7 @@ local function write(counter, present, previous, current, left)
   redis.call('SET', counter, state, 'PX', lifetime(renewal(previous, current, left)))
 end
 
-local function decide(counter, op, cost)
+local function decide(counter, op, cost, leased)
   if op == 'reset' then
     redis.call('DEL', counter)
     return 1, 0, 0, 0
@@ -78,10 +75,16 @@ local function decide(counter, op, cost)
   local share = (present + 1) * window - at
   local left = share + at - now
 
-  if op == 'refund' then
-    if previous > 0 or current > 0 then
-      local fromCurrent = math.min(cost, current)
-      write(counter, present, math.max(0, previous - (cost - fromCurrent)), current - fromCurrent, left)
+  if op == 'refund' or op == 'release' then
+    local fromCurrent = math.min(cost, current)
+    local fromPrevious = math.min(cost - fromCurrent, previous)
+    if op == 'release' then
+      local age = present - math.floor(leased / window)
+      fromCurrent = age == 0 and fromCurrent or 0
+      fromPrevious = age == 1 and math.min(cost, previous) or 0
+    end
+    if fromCurrent > 0 or fromPrevious > 0 then
+      write(counter, present, previous - fromPrevious, current - fromCurrent, left)
     end
     return 1, 0, 0, 0
   end
@@ -91,7 +94,7 @@ local function decide(counter, op, cost)
   if cost == 0 or cost <= limit and current + weighted + cost <= limit then
     current = current + cost
     if op == 'acquire' and cost > 0 then write(counter, present, previous, current, left) end
-    return 1, math.max(0, limit - current - weighted), 0, renewal(previous, current, left)
+    return 1, math.max(0, limit - current - weighted), 0, renewal(previous, current, left), at, left
   end
 
   local retryAfter = 0
@@ -107,9 +110,4 @@ local function decide(counter, op, cost)
   return 0, math.max(0, limit - current - weighted), retryAfter, resetAfter
 end
 
-local reply = { clock }
-for i, key in ipairs(KEYS) do
-  local n = 4 * i
-  reply[n - 2], reply[n - 1], reply[n], reply[n + 1] = decide(key, ARGV[2 * i + 3], tonumber(ARGV[2 * i + 4]))
-end
-return reply
+--#include steps.lua

@@ -8,6 +8,8 @@ call.
   then for each key, two of ARGV:
     op    acquire: take cost permits or none | peek: only say | refund: give cost back, the newest first | reset: as new
     cost  permits, whole, >= 0; 0 only looks
+  or for one key alone a lease, see include/steps.lua, or
+    'release', cost, stamp   give back what is left of a lease of that stamp
   Returns TIME, then for each key four: 1 allowed or done | 0 denied | -1 fault, remaining or the fault, retryAfter us,
   resetAfter us. Returns TIME alone if it is too late.
   Writes nothing on a denial, except that a lost TTL is set again.
@@ -16,19 +18,11 @@ A member's total is the sum of all costs up to and with its own. So totals grow 
 and the permits of any stretch of the log are one subtraction: the window's sum costs no walk over the window, and the
 member that has to leave before cost permits are free is found by bisection. Every step is O(log n), for a cost of a
 thousand as for one. Members that have left the window go at most TRIM at a time, so that no call pays for all. ]]
-local notAfter, given, limit, window = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local limit, window = tonumber(ARGV[3]), tonumber(ARGV[4])
+local steps = 5
 local TRIM = 100
 
-local time = redis.call('TIME')
-local clock = time[1] * 1000000 + time[2]
-if clock > notAfter then return { clock } end
-local now = given or clock
-
--- Milliseconds for a TTL, as text: Lua itself would write 1e+15.
-local function lifetime(us) return given and 3600000 or string.format('%.0f', math.max(1, math.ceil(us / 1000))) end
-
--- ioredis 6 reads integers above 2^53 - 48 one off.
-local function exact(number) return number < 4503599627370496 and number or string.format('%.0f', number) end
+--#include clock.lua
 
 local function parse(member)
   local total, own = string.match(member, '^(%d+) (%d+)$')
@@ -66,6 +60,24 @@ local function refund(log, oldest, total, used, back, latest)
   redis.call('PEXPIRE', log, lifetime(latest + window - now))
 end
 
+-- The oldest permits up to the stamp, in place of the lease's own: what stays is younger than what should, and so counts
+-- for longer. From the front of the log a member can go without any total changing.
+local function release(log, oldest, before, cost, stamp)
+  local last = redis.call('ZREVRANGEBYSCORE', log, string.format('%.0f', stamp), '-inf', 'LIMIT', 0, 1)[1]
+  local upTo = last and parse(last) or 0
+  local gone = before + math.min(cost, upTo - before)
+  if gone <= before then return end
+  local first = redis.call('ZRANK', log, oldest)
+  local rank, member, score = reaching(log, oldest, gone, cost)
+  local total = parse(member)
+  if total > gone then
+    add(log, score, total, total - gone)
+    redis.call('ZREM', log, member)
+    rank = rank - 1
+  end
+  if rank >= first then redis.call('ZREMRANGEBYRANK', log, first, rank) end
+end
+
 local function take(log, oldest, total, used, cost, at)
   if not oldest then
     redis.call('UNLINK', log)
@@ -84,7 +96,7 @@ local function take(log, oldest, total, used, cost, at)
   redis.call('PEXPIRE', log, lifetime(at + window - now))
 end
 
-local function decide(log, op, cost)
+local function decide(log, op, cost, leased)
   if op == 'reset' then
     redis.call('UNLINK', log)
     return 1, 0, 0, 0
@@ -96,10 +108,12 @@ local function decide(log, op, cost)
   -- A clock that was set back counts as standing still.
   local at = math.max(now, latest)
   -- The sum up to the newest member, and before the oldest one that is still in the window.
-  local total, before, oldest = 0, 0, nil
+  local total, before, oldest, own, score = 0, 0, nil, 0, 0
   if newest[1] and latest > at - window then
-    oldest = redis.call('ZRANGEBYSCORE', log, string.format('(%.0f', at - window), '+inf', 'LIMIT', 0, 1)[1]
-    local first, own = parse(oldest)
+    local since = string.format('(%.0f', at - window)
+    oldest, score = unpack(redis.call('ZRANGEBYSCORE', log, since, '+inf', 'WITHSCORES', 'LIMIT', 0, 1))
+    local first
+    first, own = parse(oldest)
     total = parse(newest[1])
     if not first or not total then return -1, 'the sorted set holds members that are not ours', 0, 0 end
     before = first - own
@@ -110,30 +124,30 @@ local function decide(log, op, cost)
     if used > 0 and cost > 0 then refund(log, oldest, total, used, math.min(cost, used), latest) end
     return 1, 0, 0, 0
   end
+  if op == 'release' then
+    if used > 0 and cost > 0 then release(log, oldest, before, cost, leased) end
+    return 1, 0, 0, 0
+  end
 
   if cost == 0 or cost <= limit - used then
     if cost > 0 then
       if op == 'acquire' then take(log, oldest, total, used, cost, at) end
       used, latest = used + cost, at
     end
-    return 1, exact(math.max(0, limit - used)), 0, used > 0 and latest + window - now or 0
+    return 1, exact(math.max(0, limit - used)), 0, used > 0 and latest + window - now or 0, at, 0
   end
 
   local retryAfter = 0
   if cost <= limit then
     -- Each member frees a permit at least, so the one that frees enough is no further on than the permits wanting.
     local wanting = used - (limit - cost)
-    local _, _, score = reaching(log, oldest, before + wanting, wanting - 1)
-    retryAfter = score + window - now
+    local _
+    if wanting > own then _, _, score = reaching(log, oldest, before + wanting, wanting - 1) end
+    retryAfter = tonumber(score) + window - now
   end
   local resetAfter = used > 0 and latest + window - now or 0
   if op == 'acquire' and redis.call('PTTL', log) == -1 then redis.call('PEXPIRE', log, lifetime(resetAfter)) end
   return 0, exact(math.max(0, limit - used)), retryAfter, resetAfter
 end
 
-local reply = { clock }
-for i, key in ipairs(KEYS) do
-  local n = 4 * i
-  reply[n - 2], reply[n - 1], reply[n], reply[n + 1] = decide(key, ARGV[2 * i + 3], tonumber(ARGV[2 * i + 4]))
-end
-return reply
+--#include steps.lua

@@ -9,24 +9,17 @@ a call.
   then for each key, two of ARGV:
     op    acquire: take cost tokens or none | peek: only say | refund: give cost back | reset: as new
     cost  tokens, whole, >= 0; 0 only looks
+  or for one key alone a lease, see include/steps.lua, or
+    'release', cost, stamp   give back what is left of a lease of that stamp, as far as it has not flowed in again
   Returns TIME, then for each key four: 1 allowed or done | 0 denied | -1 fault, remaining or the fault, retryAfter us,
   resetAfter us. Returns TIME alone if it is too late.
   Writes nothing on a denial, except that a lost TTL is set again. A value of another shape counts as none.
   Every product stays below 2^53, where doubles are exact, and so is the floor or ceiling of every quotient. ]]
-local notAfter, given = tonumber(ARGV[1]), tonumber(ARGV[2])
 local capacity, rate, token = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local full = capacity * token
+local steps = 6
 
-local time = redis.call('TIME')
-local clock = time[1] * 1000000 + time[2]
-if clock > notAfter then return { clock } end
-local now = given or clock
-
--- Milliseconds for a TTL, as text: Lua itself would write 1e+15.
-local function lifetime(us) return given and 3600000 or string.format('%.0f', math.max(1, math.ceil(us / 1000))) end
-
--- ioredis 6 reads integers above 2^53 - 48 one off.
-local function exact(number) return number < 4503599627370496 and number or string.format('%.0f', number) end
+--#include clock.lua
 
 local function write(bucket, level, at)
   if level == 0 then return redis.call('DEL', bucket) end
@@ -34,7 +27,7 @@ local function write(bucket, level, at)
   redis.call('SET', bucket, state, 'PX', lifetime(math.ceil(level / rate) + at - now))
 end
 
-local function decide(bucket, op, cost)
+local function decide(bucket, op, cost, leased)
   if op == 'reset' then
     redis.call('DEL', bucket)
     return 1, 0, 0, 0
@@ -49,8 +42,15 @@ local function decide(bucket, op, cost)
   local elapsed = at - stamp
   if elapsed >= math.ceil(level / rate) then level = 0 else level = level - elapsed * rate end
 
-  if op == 'refund' then
-    if level > 0 then write(bucket, math.max(0, level - cost * token), at) end
+  if op == 'refund' or op == 'release' then
+    local back = cost * token
+    -- What has flowed in since may have found a full bucket without the lease: giving that back too would make it flow in
+    -- twice. When it can have been full at the earliest nobody knows, since others give back too.
+    if op == 'release' then
+      local since = math.max(0, at - leased)
+      if since >= math.ceil(back / rate) then back = 0 else back = back - since * rate end
+    end
+    if level > 0 and back > 0 then write(bucket, math.max(0, level - back), at) end
     return 1, 0, 0, 0
   end
 
@@ -67,12 +67,7 @@ local function decide(bucket, op, cost)
   if not allowed and op == 'acquire' and redis.call('PTTL', bucket) == -1 then
     redis.call('PEXPIRE', bucket, lifetime(fill))
   end
-  return allowed and 1 or 0, exact(math.max(0, math.floor((full - level) / token))), exact(retryAfter), exact(fill)
+  return allowed and 1 or 0, exact(math.max(0, math.floor((full - level) / token))), exact(retryAfter), exact(fill), at, 0
 end
 
-local reply = { clock }
-for i, key in ipairs(KEYS) do
-  local n = 4 * i
-  reply[n - 2], reply[n - 1], reply[n], reply[n + 1] = decide(key, ARGV[2 * i + 4], tonumber(ARGV[2 * i + 5]))
-end
-return reply
+--#include steps.lua

@@ -95,11 +95,14 @@ function embedWasm() {
 
 function embedLua() {
   rmSync(path(LUA_TS), { force: true });
-  const files = filesUnder('lua').filter((file) => file.endsWith('.lua'));
+  const include = (_, name) => readFileSync(path(`lua/include/${name}`), 'utf8').trim();
+  const text = (file) =>
+    readFileSync(path(file), 'utf8').replaceAll(/^--#include (.*)$/gm, include);
+  const files = filesUnder('lua').filter((file) => /^lua\/[^/]*\.lua$/.test(file));
   if (files.length === 0) return;
   const names = files.map((file) => JSON.stringify(basename(file, '.lua')));
   const entries = files.map((file, index) => {
-    return `  ${names[index]}: ${JSON.stringify(readFileSync(path(file), 'utf8'))},\n`;
+    return `  ${names[index]}: ${JSON.stringify(text(file))},\n`;
   });
   const type = `Record<${names.join(' | ')}, string>`;
   mkdirSync(path('src/redis'), { recursive: true });

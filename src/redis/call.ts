@@ -1,15 +1,20 @@
+import type { Deadlines, Expiring } from '../deadlines.ts';
 import type { Algorithm, Argument, Operation } from './commands.ts';
-import type { Deadlines, Expiring } from './deadlines.ts';
 
 /** A slot that moved, and a clock that was not what we took it for: neither call ran, and each can happen once. */
 const RETRIES = 2;
 
 /** What a script says about one key. */
 export interface Answer {
-  readonly allowed: boolean;
+  /** Permits of a lease; of everything else 1 if it was allowed or done, else 0. */
+  readonly granted: number;
   readonly remaining: number;
   readonly retryAfterUs: number;
   readonly resetAfterUs: number;
+  /** Only of a lease. */
+  readonly nodes: number;
+  readonly stamp: number;
+  readonly lifeUs: number;
 }
 
 /** Why a call has no answer. */
@@ -34,33 +39,38 @@ export interface Question {
   readonly expiresAt: number;
   /** Microseconds in place of the server's, or empty. */
   readonly now: number | '';
+  /** What a lease, or the end of one, has beside its key and cost. It shares no script with other calls. */
+  readonly lease?: { readonly keys: readonly string[]; readonly args: readonly Argument[] };
 }
 
-/** One call in flight. Settled once; whatever comes after that is dropped. */
+/** Who asked. */
+export interface Caller {
+  onAnswer(answer: Answer): void;
+  onFailure(failure: Failure): void;
+  /** What happened in the end with a call that has failed, if anybody gets to know: undefined if nothing did. */
+  onFate?(answer: Answer | undefined): void;
+}
+
+/** One call in flight. Settled once. */
 export class Call implements Expiring {
   readonly lane: Lane;
   readonly question: Question;
   readonly #deadlines: Deadlines;
   /** On its own, since its slot has moved. */
   alone = false;
+  /** Whether a server may have got it. */
+  sent = false;
   /** Where it waits to be sent. */
   queue: Set<Call> | undefined;
   #retries = RETRIES;
-  #onAnswer: ((answer: Answer) => void) | undefined;
-  readonly #onFailure: (failure: Failure) => void;
+  #done = false;
+  readonly #caller: Caller;
 
-  constructor(
-    lane: Lane,
-    question: Question,
-    deadlines: Deadlines,
-    onAnswer: (answer: Answer) => void,
-    onFailure: (failure: Failure) => void,
-  ) {
+  constructor(lane: Lane, question: Question, deadlines: Deadlines, caller: Caller) {
     this.lane = lane;
     this.question = question;
     this.#deadlines = deadlines;
-    this.#onAnswer = onAnswer;
-    this.#onFailure = onFailure;
+    this.#caller = caller;
     deadlines.add(this);
   }
 
@@ -69,15 +79,18 @@ export class Call implements Expiring {
   }
 
   get done(): boolean {
-    return this.#onAnswer === undefined;
+    return this.#done;
   }
 
   answer(answer: Answer): void {
-    this.#settle()?.(answer);
+    if (this.#settle()) this.#caller.onAnswer(answer);
+    else this.#caller.onFate?.(answer);
   }
 
-  fail(reason: string, cause?: unknown): void {
-    if (this.#settle() !== undefined) this.#onFailure({ reason, cause });
+  /** `nothingRan`: no server has done anything for it, and none will. */
+  fail(reason: string, cause?: unknown, nothingRan = !this.sent): void {
+    if (this.#settle()) this.#caller.onFailure({ reason, cause });
+    if (nothingRan) this.#caller.onFate?.(undefined);
   }
 
   expire(): void {
@@ -89,12 +102,12 @@ export class Call implements Expiring {
     return this.#retries-- > 0;
   }
 
-  #settle() {
-    const onAnswer = this.#onAnswer;
-    this.#onAnswer = undefined;
+  #settle(): boolean {
+    if (this.#done) return false;
+    this.#done = true;
     this.#deadlines.delete(this);
     this.queue?.delete(this);
     this.queue = undefined;
-    return onAnswer;
+    return true;
   }
 }

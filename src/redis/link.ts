@@ -6,6 +6,7 @@ import {
   type Argument,
   defineCommands,
   type RedisClient,
+  type ScriptCall,
   sendAlone,
   sendCommand,
 } from './commands.ts';
@@ -13,6 +14,7 @@ import { ServerClock } from './server-clock.ts';
 
 /** Numbers of a reply for each key, after the time. */
 const ANSWER_SIZE = 4;
+const LEASE_SIZE = 7;
 const FAULT = -1;
 /** Keys that one call of a script takes: Redis does nothing else for about 5 microseconds a key. */
 const MAX_BATCH = 32;
@@ -29,6 +31,8 @@ export class Link {
   readonly #timers: Timers;
   readonly #clock: ServerClock;
   readonly #unconnected = new Set<Call>();
+  /** Whether the client will tell of its next connection. */
+  #listens = false;
   readonly #unsynced = new Set<Call>();
   /** When the server was last asked for its time, while the answer is out. */
   #askedAt = -Infinity;
@@ -52,7 +56,7 @@ export class Link {
     if (status === 'end') call.fail('the client was closed');
     else if (status !== 'ready') this.#awaitConnection(call);
     else if (!this.#clock.known) this.#awaitTime(call);
-    else if (this.isCluster || call.alone) this.#sendNow(call.lane, [call]);
+    else if (this.isCluster || call.alone || call.question.lease) this.#sendNow(call.lane, [call]);
     else this.#batch(call);
   }
 
@@ -78,22 +82,31 @@ export class Link {
   #sendNow(lane: Lane, calls: Call[]): void {
     const client = this.#client;
     const [first] = calls as [Call];
-    const { slot, now } = first.question;
+    const { slot, now, lease } = first.question;
     const keys: string[] = [];
     const each: Argument[] = [];
     let expiresAt = Infinity;
-    for (const { question } of calls) {
-      keys.push(question.key);
-      each.push(question.operation, question.cost);
-      if (question.expiresAt < expiresAt) expiresAt = question.expiresAt;
+    for (const call of calls) {
+      const { key, operation, cost } = call.question;
+      keys.push(key);
+      each.push(operation, cost);
+      if (call.expiresAt < expiresAt) expiresAt = call.expiresAt;
+      call.sent = true;
+    }
+    if (lease !== undefined) {
+      keys.push(...lease.keys);
+      each.push(...lease.args);
     }
     const sentUs = this.#timers.now() * 1000;
     const notAfter = this.#clock.serverTime(slot, expiresAt * 1000);
-    const args = [notAfter, now, ...lane.policy, ...each];
+    const script: ScriptCall = {
+      algorithm: lane.algorithm,
+      form: lease !== undefined ? 'lease' : keys.length === 1 ? 'one' : 'many',
+      keys,
+      args: [notAfter, now, ...lane.policy, ...each],
+    };
     try {
-      const reply = first.alone
-        ? sendAlone(client, lane.algorithm, first.question.key, args)
-        : sendCommand(client, lane.algorithm, keys, args);
+      const reply = first.alone ? sendAlone(client, script) : sendCommand(client, script);
       reply.then(
         (numbers) => this.#onReply(calls, numbers, sentUs),
         (error) => this.#onError(calls, error),
@@ -105,7 +118,8 @@ export class Link {
   }
 
   #onReply(calls: Call[], reply: unknown, sentUs: number): void {
-    if (!isReply(reply, calls.length)) {
+    const size = (calls[0] as Call).question.lease ? LEASE_SIZE : ANSWER_SIZE;
+    if (!isReply(reply, calls.length * size)) {
       for (const call of calls) call.fail(`Redis answered ${shown(reply)}`, reply);
       return;
     }
@@ -113,27 +127,27 @@ export class Link {
     const { slot } = (calls[0] as Call).question;
     this.#clock.learn(slot, Number(reply[0]), sentUs, answeredUs);
     if (reply.length === 1) this.#onTooLate(calls, answeredUs);
-    else for (const [i, call] of calls.entries()) answer(call, reply, 1 + i * ANSWER_SIZE);
+    else for (const [i, call] of calls.entries()) answer(call, reply, 1 + i * size);
   }
 
   /** Nobody waits for them any more, or the server's clock was not what we took it for. */
   #onTooLate(calls: Call[], nowUs: number): void {
     for (const call of calls) {
-      if (call.done) continue;
-      if (nowUs < call.expiresAt * 1000 && call.takeRetry()) this.send(call);
-      else call.fail('it reached the server too late');
+      if (!call.done && nowUs < call.expiresAt * 1000 && call.takeRetry()) this.send(call);
+      else call.fail('it reached the server too late', undefined, true);
     }
   }
 
   #onError(calls: Call[], error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
+    // What Redis refuses has not run. Everything else may have, on the other side of a connection that broke.
+    const nothingRan = error instanceof Error && error.name === 'ReplyError';
     for (const call of calls) {
-      if (call.done) continue;
-      if (MOVED.test(message) && call.takeRetry()) {
+      if (!call.done && MOVED.test(message) && call.takeRetry()) {
         call.alone = true;
         this.send(call);
       } else {
-        call.fail(message, error);
+        call.fail(message, error, nothingRan || !call.sent);
       }
     }
   }
@@ -141,7 +155,8 @@ export class Link {
   #awaitConnection(call: Call): void {
     const client = this.#client;
     if (client.status === 'wait') client.connect().catch(() => {});
-    if (this.#unconnected.size === 0) {
+    if (!this.#listens) {
+      this.#listens = true;
       client.once('ready', this.#resume);
       client.once('end', this.#resume);
     }
@@ -149,6 +164,7 @@ export class Link {
   }
 
   readonly #resume = (): void => {
+    this.#listens = false;
     this.#client.off('ready', this.#resume);
     this.#client.off('end', this.#resume);
     this.#sendAll(this.#unconnected);
@@ -193,23 +209,26 @@ function wait(call: Call, queue: Set<Call>): void {
 }
 
 /** The server's time, and then either nothing or an answer for each call. Clients with `stringNumbers` have strings. */
-function isReply(reply: unknown, calls: number): reply is (number | string)[] {
+function isReply(reply: unknown, numbers: number): reply is (number | string)[] {
   if (!Array.isArray(reply) || !Number.isFinite(Number(reply[0]))) return false;
-  return reply.length === 1 || reply.length === 1 + calls * ANSWER_SIZE;
+  return reply.length === 1 || reply.length === 1 + numbers;
 }
 
 function answer(call: Call, reply: readonly (number | string)[], at: number): void {
-  const allowed = Number(reply[at]);
-  if (allowed === FAULT) {
+  const granted = Number(reply[at]);
+  if (granted === FAULT) {
     const message = String(reply[at + 1]);
-    call.fail(message, new Error(message));
+    call.fail(message, new Error(message), true);
     return;
   }
   call.answer({
-    allowed: allowed === 1,
+    granted,
     remaining: Number(reply[at + 1]),
     retryAfterUs: Number(reply[at + 2]),
     resetAfterUs: Number(reply[at + 3]),
+    nodes: Number(reply[at + 4]),
+    stamp: Number(reply[at + 5]),
+    lifeUs: Number(reply[at + 6]),
   });
 }
 

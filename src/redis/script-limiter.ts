@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto';
+import { Deadlines } from '../deadlines.ts';
 import { LimiterClosedError, LimiterUnavailableError } from '../errors.ts';
 import { keyText } from '../key-text.ts';
+import { type Grant, LEASE, type LeaseTrip, type LeaseWish, type Lessor } from '../lease.ts';
 import type { Decision, Key, Policy, RemoteLimiter } from '../limiter.ts';
 import { checkCost, limiterName, redisPrefix, wholeNumber } from '../options.ts';
 import { SEAM, type Seam, systemTimers, type Timers } from '../timers.ts';
-import { type Answer, Call, type Failure, type Lane, type Question } from './call.ts';
-import type { Algorithm, Operation, RedisClient } from './commands.ts';
-import { Deadlines } from './deadlines.ts';
+import { type Answer, Call, type Caller, type Failure, type Lane, type Question } from './call.ts';
+import type { Algorithm, Argument, Operation, RedisClient } from './commands.ts';
 import { nameText, slotOf } from './key.ts';
 import { type Link, linkOf } from './link.ts';
 
@@ -13,6 +15,9 @@ import { type Link, linkOf } from './link.ts';
 const LAYOUT = 1;
 const MAX_DEADLINE_MS = 3_600_000;
 const US_PER_MS = 1000;
+/** Tells requests of this process from those of others. */
+const PROCESS = randomBytes(9).toString('base64url');
+let requests = 0;
 
 /** Options of every limiter in Redis. */
 export interface RedisOptions {
@@ -45,12 +50,12 @@ export interface ScriptPolicy {
 }
 
 /** A limiter whose state is one key in Redis and whose every operation is one step of one script. */
-export class ScriptLimiter implements RemoteLimiter {
+export class ScriptLimiter implements RemoteLimiter, Lessor {
   readonly policy: Policy;
   readonly #lane: Lane;
   /** Everything of a Redis key before the user's. */
   readonly #stem: string;
-  readonly #deadlineMs: number;
+  readonly deadlineMs: number;
   readonly #link: Link;
   readonly #timers: Timers;
   readonly #deadlines: Deadlines;
@@ -64,7 +69,7 @@ export class ScriptLimiter implements RemoteLimiter {
     const { redis, name, prefix = 'sluicegate', deadlineMs = 50, [SEAM]: seam = {} } = options;
     this.policy = Object.freeze({ name: limiterName(name), limit, windowMs });
     this.#stem = `${redisPrefix(prefix)}:${algorithm}:${LAYOUT}:${nameText(name)}:${unit}:`;
-    this.#deadlineMs = wholeNumber('deadlineMs', deadlineMs, 1, MAX_DEADLINE_MS);
+    this.deadlineMs = wholeNumber('deadlineMs', deadlineMs, 1, MAX_DEADLINE_MS);
     this.#lane = { algorithm, policy: args, waiting: [] };
     this.#timers = seam.timers ?? systemTimers;
     this.#scriptTime = seam.scriptTime;
@@ -88,6 +93,12 @@ export class ScriptLimiter implements RemoteLimiter {
     return this.#call('reset', key, 0, () => {});
   }
 
+  readonly [LEASE] = {
+    take: (key: Key, wish: LeaseWish): LeaseTrip => this.#take(key, wish),
+    release: (key: Key, permits: number, stamp: number): Promise<void> =>
+      this.#call('release', key, permits, () => {}, [stamp]),
+  };
+
   /** Calls in flight are still answered. The client stays open: it is yours. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -97,7 +108,7 @@ export class ScriptLimiter implements RemoteLimiter {
     const { limit } = this.policy;
     const retryAfterMs = cost > limit ? Infinity : Math.ceil(answer.retryAfterUs / US_PER_MS);
     return {
-      allowed: answer.allowed,
+      allowed: answer.granted === 1,
       limit,
       remaining: answer.remaining,
       retryAfterMs,
@@ -113,20 +124,36 @@ export class ScriptLimiter implements RemoteLimiter {
     key: Key,
     cost: number,
     resultOf: (answer: Answer, cost: number) => T,
+    leaseArgs?: readonly Argument[],
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const { name } = this.policy;
-      if (this.#closed) throw new LimiterClosedError(name);
-      checkCost(cost);
-      const call = new Call(
-        this.#lane,
-        this.#question(operation, keyText(key), cost),
-        this.#deadlines,
-        (answer) => resolve(resultOf(answer, cost)),
-        (failure) => reject(this.#unavailable(failure)),
-      );
-      this.#link.send(call);
+      this.#send(this.#question(operation, key, cost, leaseArgs), {
+        onAnswer: (answer) => resolve(resultOf(answer, cost)),
+        onFailure: (failure) => reject(this.#unavailable(failure)),
+      });
     });
+  }
+
+  #take(key: Key, { least, need, most, node, nodeMs }: LeaseWish): LeaseTrip {
+    let onFate = (_: Grant | undefined): void => {};
+    const taken = new Promise<Grant | undefined>((resolve) => {
+      onFate = resolve;
+    });
+    const answer = new Promise<Grant>((resolve, reject) => {
+      this.#send(this.#question('lease', key, least, [need, most, node, nodeMs]), {
+        onAnswer: (grant) => {
+          resolve(grant);
+          onFate(grant);
+        },
+        onFailure: (failure) => reject(this.#unavailable(failure)),
+        onFate: (grant) => onFate(grant),
+      });
+    });
+    return { answer, taken };
+  }
+
+  #send(question: Question, caller: Caller): void {
+    this.#link.send(new Call(this.#lane, question, this.#deadlines, caller));
   }
 
   #unavailable({ reason, cause }: Failure): LimiterUnavailableError {
@@ -134,15 +161,30 @@ export class ScriptLimiter implements RemoteLimiter {
     return new LimiterUnavailableError(this.policy.name, reason + state, cause);
   }
 
-  #question(operation: Operation, tag: string, cost: number): Question {
+  #question(
+    operation: Operation,
+    key: Key,
+    cost: number,
+    leaseArgs?: readonly Argument[],
+  ): Question {
+    if (this.#closed) throw new LimiterClosedError(this.policy.name);
+    checkCost(cost);
+    const tag = keyText(key);
+    const redisKey = `${this.#stem}{${tag}}`;
     const time = this.#scriptTime;
     return {
       operation,
-      key: `${this.#stem}{${tag}}`,
+      key: redisKey,
       slot: this.#link.isCluster ? slotOf(tag) : 0,
       cost,
-      expiresAt: this.#timers.now() + this.#deadlineMs,
+      expiresAt: this.#timers.now() + this.deadlineMs,
       now: time === undefined ? '' : Math.round(time() * US_PER_MS),
+      ...(leaseArgs && {
+        lease: {
+          keys: [`${redisKey}:nodes`, `${redisKey}:request:${PROCESS}:${requests++}`],
+          args: leaseArgs,
+        },
+      }),
     };
   }
 }

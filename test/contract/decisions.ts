@@ -63,7 +63,7 @@ export function describeDecisions(subjects: Subjects): void {
   it('never hands out one decision twice, nor changes one', async () => {
     const limiter = await subjects.limiter(3);
     const calls = [0, 1, 2].map(() => limiter.tryAcquire('ann'));
-    const answers = await Promise.all([...calls, limiter.peek('ann')]);
+    const answers = [...(await Promise.all(calls)), await limiter.peek('ann')];
     const copies = answers.map((answer) => ({ ...answer }));
     await inTurn(5, () => limiter.tryAcquire('bob'));
     await limiter.refund('ann', 3);

@@ -172,6 +172,20 @@ describe('a client that is not ready', () => {
     expect(client.listenerCount('ready') + client.listenerCount('end')).toBe(0);
   });
 
+  it('is listened to once, however many calls give up meanwhile', async () => {
+    const { timers, client, limiter } = build();
+    client.status = 'reconnecting';
+    for (let i = 0; i < 20; i++) {
+      const call = watch(limiter.tryAcquire('ann'));
+      await timers.advance(50);
+      expect(call.state).toBe('ERR_LIMITER_UNAVAILABLE');
+    }
+    expect([client.listenerCount('ready'), client.listenerCount('end')]).toEqual([1, 1]);
+    client.status = 'ready';
+    client.emit('ready');
+    expect([client.listenerCount('ready'), client.listenerCount('end')]).toEqual([0, 0]);
+  });
+
   it('is sent nothing once the deadline is over, not even when it is ready', async () => {
     const { timers, client, limiter } = build();
     client.status = 'connecting';

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import type { Timers } from '../timers.ts';
+import type { Timers } from './timers.ts';
 
 /** Something that is over at some time. */
 export interface Expiring {
@@ -9,7 +9,7 @@ export interface Expiring {
 }
 
 /**
- * The deadlines of all calls in flight that have the same time to answer. Each call's deadline is behind the ones before,
+ * The deadlines of all calls that wait and have the same time to wait. Each call's deadline is behind the ones before,
  * so that one timer, for the first of them, does for all, and what is answered leaves nothing behind.
  */
 export class Deadlines {
