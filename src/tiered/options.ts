@@ -1,4 +1,5 @@
 import { SluicegateTypeError } from '../errors.ts';
+import { isLessor } from '../lease.ts';
 import type { LocalLimiter, RemoteLimiter } from '../limiter.ts';
 import { knownOptions, optionalFunction, shown, wholeNumber } from '../options.ts';
 import type { AlarmHandlers } from './alarm.ts';
@@ -10,6 +11,14 @@ export interface DenialCacheOptions {
   readonly maxAgeMs?: number;
 }
 
+/** Permits that a process may take ahead of its calls; see docs/leases.md. */
+export interface LeaseOptions {
+  /** Most that a process takes or holds of a key ahead of its calls. Whole, at least 1. */
+  readonly permits: number;
+  /** Milliseconds, whole, at least 1, from before Redis counted a permit, in which it may be spent. */
+  readonly maxAgeMs: number;
+}
+
 interface CommonOptions extends AlarmHandlers {
   /** The limit across machines. Its policy is the tiered limiter's, its `deadlineMs` the longest wait for it. */
   readonly remote: RemoteLimiter;
@@ -17,6 +26,8 @@ interface CommonOptions extends AlarmHandlers {
   readonly local?: LocalLimiter;
   /** Default on; `false` asks Redis about every call. */
   readonly denialCache?: DenialCacheOptions | false;
+  /** Default off: a round trip for every call that Redis admits. */
+  readonly lease?: LeaseOptions;
   /** Default on; `false` lets every call wait for Redis up to its deadline. */
   readonly breaker?: BreakerOptions | false;
 }
@@ -39,6 +50,7 @@ const OPTIONS = [
   'remote',
   'local',
   'denialCache',
+  'lease',
   'breaker',
   'onDegraded',
   'onRecovered',
@@ -50,7 +62,7 @@ const MOST_MS = 2 ** 31 - 1;
 /** The options with their defaults, after both tiers and all that goes with them were looked at. */
 export function checkTieredOptions(options: TieredOptions) {
   knownOptions(options, OPTIONS);
-  const { remote, local, fallback, onFailure, denialCache = {}, breaker = {} } = options;
+  const { remote, local, fallback, onFailure, denialCache = {}, lease, breaker = {} } = options;
   checkLimiter('remote', remote, false);
   if (local !== undefined) checkLimiter('local', local, true);
   if (!['open', 'closed', 'fallback'].includes(onFailure)) {
@@ -65,7 +77,13 @@ export function checkTieredOptions(options: TieredOptions) {
   }
   optionalFunction('onDegraded', options.onDegraded);
   optionalFunction('onRecovered', options.onRecovered);
-  return { remote, local, denials: denials(denialCache), breaker: breakerOf(breaker) };
+  return {
+    remote,
+    local,
+    denials: denials(denialCache),
+    lease: lease && leaseOf(lease, remote),
+    breaker: breakerOf(breaker),
+  };
 }
 
 function denials(options: DenialCacheOptions | false) {
@@ -73,6 +91,18 @@ function denials(options: DenialCacheOptions | false) {
   knownOptions(options, ['maxAgeMs']);
   const { maxAgeMs = 5_000 } = options;
   return { maxAgeMs: wholeNumber('denialCache.maxAgeMs', maxAgeMs, 1, MOST_MS) };
+}
+
+function leaseOf(options: LeaseOptions, remote: RemoteLimiter) {
+  knownOptions(options, ['permits', 'maxAgeMs']);
+  if (!isLessor(remote)) {
+    throw fault('lease needs a remote that permits can be leased from: one of the Redis limiters');
+  }
+  return {
+    remote,
+    permits: wholeNumber('lease.permits', options.permits, 1, Number.MAX_SAFE_INTEGER),
+    maxAgeMs: wholeNumber('lease.maxAgeMs', options.maxAgeMs, 1, MOST_MS),
+  };
 }
 
 function breakerOf(options: BreakerOptions | false) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Key } from '../../src/index.ts';
 import { keyText } from '../../src/key-text.ts';
 import { slotOf } from '../../src/redis/key.ts';
+import { TieredLimiter } from '../../src/redis.ts';
 import { RedisCluster } from '../support/cluster.ts';
 import { Random } from '../support/random.ts';
 import type { RedisServer } from '../support/redis.ts';
@@ -78,6 +79,20 @@ describe.each(clients)('a cluster of 3 over %s', (client, connect) => {
     await Promise.all(keys.map((key) => limiter.reset(key)));
     const fresh = await Promise.all(keys.map((key) => limiter.peek(key, 0)));
     expect(fresh.every((answer) => answer.remaining === 2)).toBe(true);
+  });
+
+  it.each(REMOTES)('leases permits of hostile keys: %s', async (name, make) => {
+    const options = { name: `leases of ${name} over ${client}`, limit: 100, windowMs: 3_600_000 };
+    const remote = make({ ...options, redis: connect(), deadlineMs: DEADLINE_MS });
+    const lease = { permits: 10, maxAgeMs: 60_000 };
+    const limiter = new TieredLimiter({ remote, lease, onFailure: 'closed' });
+    for (const key of HOSTILE) {
+      const burst = Array.from({ length: 30 }, () => limiter.tryAcquire(key));
+      expect((await Promise.all(burst)).filter((decision) => decision.allowed)).toHaveLength(30);
+      expect((await limiter.tryAcquire(key)).source).toBe('lease');
+    }
+    await limiter.close();
+    for (const key of HOSTILE) expect((await remote.peek(key, 0)).remaining).toBe(69);
   });
 });
 

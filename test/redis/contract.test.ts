@@ -1,6 +1,7 @@
 import type { Redis as Redis6 } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { afterAll, beforeAll } from 'vitest';
+import { TieredLimiter } from '../../src/redis.ts';
 import { ManualClock } from '../../src/testing.ts';
 import { SEAM } from '../../src/timers.ts';
 import { describeLimiter } from '../contract/limiter-contract.ts';
@@ -40,4 +41,21 @@ for (const [version, at] of [
       return { limiter, advance: (ms) => clock.advance(ms) };
     });
   }
+}
+
+for (const [name, make] of REMOTES) {
+  describeLimiter(`${name} in Redis, leased`, (policy) => {
+    const clock = new ManualClock(START_MS);
+    const timers = { now: clock.now, wake: () => {} };
+    const remote = make({
+      ...policy,
+      redis: clients[0] as Redis6,
+      prefix: `subject-${subjects++}`,
+      deadlineMs: DEADLINE_MS,
+      [SEAM]: { timers, scriptTime: clock.now },
+    });
+    const lease = { permits: 3, maxAgeMs: 100 };
+    const limiter = new TieredLimiter({ remote, lease, onFailure: 'closed', [SEAM]: { timers } });
+    return { limiter, advance: (ms) => clock.advance(ms) };
+  });
 }

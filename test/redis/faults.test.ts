@@ -103,6 +103,7 @@ const rows = pairwise({
   lazyConnect: [false, true],
   stringNumbers: [false, true],
   maxRetriesPerRequest: [20, 0, null],
+  leases: [false, true],
 });
 
 let server: RedisServer;
@@ -148,7 +149,7 @@ it('tries every two values of two settings together', () => {
   }
 });
 
-describe.each(rows)('$fault, $algorithm, $onFailure, ioredis $ioredis', (row) => {
+describe.each(rows)('$fault, $algorithm, $onFailure, ioredis $ioredis, leases $leases', (row) => {
   it('answers every call in time by the stated policy, replays nothing, and recovers', async () => {
     const fault = FAULTS[row.fault] as Fault;
     const proxy = await FaultyWire.to(server.port);
@@ -160,6 +161,7 @@ describe.each(rows)('$fault, $algorithm, $onFailure, ioredis $ioredis', (row) =>
     const tiered = new TieredLimiter({
       remote,
       breaker: { failures: FAILURES, cooldownMs: COOLDOWN_MS },
+      ...(row.leases && { lease: { permits: 20, maxAgeMs: 60 } }),
       onDegraded: () => changes.push('degraded'),
       onRecovered: () => changes.push('recovered'),
       ...(row.onFailure === 'fallback'
@@ -182,7 +184,10 @@ describe.each(rows)('$fault, $algorithm, $onFailure, ioredis $ioredis', (row) =>
       await fault.begin({ server, proxy, redisKey });
 
       const answers = await Promise.all(times(8, () => timely(tiered.tryAcquire('met'))));
-      expect(answers.map((answer) => answer.source)).toEqual(times(8, () => source));
+      // A call that found a permit of a lease needed nobody.
+      const unleased = answers.filter((answer) => answer.source !== 'lease');
+      expect(answers.length - unleased.length).toBeLessThanOrEqual(row.leases ? 2 : 0);
+      expect(unleased.map((answer) => answer.source)).toEqual(unleased.map(() => source));
       if (!fault.harmless) await noCallWaits(tiered, row.onFailure);
       expect(changes).toEqual(fault.harmless ? [] : ['degraded']);
 

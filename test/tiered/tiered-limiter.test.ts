@@ -104,6 +104,16 @@ describe('the gate in process', () => {
     expect(remote.calls).toHaveLength(2);
   });
 
+  it('gets back the permits of the bytes that the key had', async () => {
+    const gate = local(100);
+    const { limiter } = build({ local: gate });
+    const key = Buffer.from('ann');
+    const call = limiter.tryAcquire(key, LIMIT + 1);
+    key.fill(0);
+    expect((await call).allowed).toBe(false);
+    expect(gate.peek(Buffer.from('ann'), 0).remaining).toBe(100);
+  });
+
   it('gets back what Redis denies', async () => {
     const gate = local(100);
     const { limiter } = build({ local: gate });
