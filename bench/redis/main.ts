@@ -9,7 +9,14 @@
 
 import { median, press, type Round } from './load.ts';
 import { BenchServer } from './server.ts';
-import { NAMES, type Policy, type Subject, subject } from './subjects.ts';
+import {
+  FLOOR_NAMES,
+  LEASED_NAMES,
+  NAMES,
+  type Policy,
+  type Subject,
+  subject,
+} from './subjects.ts';
 
 interface Workload {
   readonly title: string;
@@ -32,13 +39,19 @@ const WORKLOADS: readonly Workload[] = [
 ];
 const IN_FLIGHT = [1, 16, 128];
 
+const LEASED_WORKLOADS: readonly Workload[] = [1, 1_000].map((keys) => ({
+  title: keys === 1 ? 'leases, one hot key' : 'leases, 1,000 keys',
+  policy: { limit: 1_000_000_000, windowMs: 3_600_000 },
+  keys: keysOf(keys),
+}));
+
 const quick = process.argv.includes('--quick');
 const ROUNDS = quick ? 3 : 7;
 const ROUND_MS = quick ? 150 : 400;
 
 /** They decide alike: five pass, the rest does not. */
 async function check(server: BenchServer): Promise<void> {
-  for (const name of NAMES) {
+  for (const name of [...NAMES, ...LEASED_NAMES]) {
     await server.clear();
     const { ask, close } = await subject(name, { limit: 5, windowMs: 3_600_000 }, server.port);
     const answers: boolean[] = [];
@@ -50,10 +63,15 @@ async function check(server: BenchServer): Promise<void> {
   }
 }
 
-async function run(server: BenchServer, { policy, keys }: Workload, inFlight: number) {
+async function run(
+  server: BenchServer,
+  { policy, keys }: Workload,
+  inFlight: number,
+  names: readonly string[],
+) {
   await server.clear();
   const subjects: Subject[] = [];
-  for (const name of NAMES) subjects.push(await subject(name, policy, server.port));
+  for (const name of names) subjects.push(await subject(name, policy, server.port));
   const rounds = new Map<Subject, Round[]>(subjects.map((one) => [one, []]));
   for (const one of subjects) await press(one.ask, keys, inFlight, ROUND_MS);
   for (let i = 0; i < ROUNDS; i++) {
@@ -89,16 +107,20 @@ function print(rounds: Map<Subject, Round[]>): void {
 }
 
 /** What a decision costs the server and the wire, counted and not timed. */
-async function count(server: BenchServer, { title, policy, keys }: Workload): Promise<void> {
-  const calls = 2_000;
+async function count(
+  server: BenchServer,
+  { title, policy, keys }: Workload,
+  names: readonly string[],
+): Promise<void> {
+  const calls = 20_000;
   console.log(`\n${title}: counted over ${calls} decisions, one at a time`);
   console.log(
     'limiter                   round trips   commands   bytes to Redis   bytes back   (each per decision)',
   );
-  for (const name of NAMES) {
+  for (const name of names) {
     await server.clear();
     const { ask, close, rival } = await subject(name, policy, server.port);
-    for (let i = 0; i < 100; i++) await ask(keys[i % keys.length] as string);
+    for (let i = 0; i < 2_000; i++) await ask(keys[i % keys.length] as string);
     const before = await server.counts();
     for (let i = 0; i < calls; i++) await ask(keys[i % keys.length] as string);
     const after = await server.counts();
@@ -107,7 +129,7 @@ async function count(server: BenchServer, { title, policy, keys }: Workload): Pr
     const per = (what: keyof typeof after) => (after[what] - before[what]) / calls;
     const cells = [
       `${rival ? '* ' : '  '}${name}`.padEnd(26),
-      per('scripts').toFixed(2).padStart(11),
+      per('scripts').toFixed(3).padStart(11),
       (per('commands') - per('scripts')).toFixed(2).padStart(11),
       per('bytesIn').toFixed(0).padStart(17),
       per('bytesOut').toFixed(0).padStart(13),
@@ -133,10 +155,17 @@ try {
   for (const workload of WORKLOADS) {
     for (const inFlight of IN_FLIGHT) {
       console.log(`\n${workload.title}, ${inFlight} in flight`);
-      print(await run(server, workload, inFlight));
+      print(await run(server, workload, inFlight, [...NAMES, ...FLOOR_NAMES]));
     }
   }
-  for (const workload of WORKLOADS) await count(server, workload);
+  for (const workload of LEASED_WORKLOADS) {
+    for (const inFlight of IN_FLIGHT) {
+      console.log(`\n${workload.title}, ${inFlight} in flight`);
+      print(await run(server, workload, inFlight, LEASED_NAMES));
+    }
+  }
+  for (const workload of WORKLOADS) await count(server, workload, NAMES);
+  for (const workload of LEASED_WORKLOADS) await count(server, workload, LEASED_NAMES);
   compareTrips();
 } finally {
   server.stop();

@@ -45,6 +45,14 @@ const bucket = ({ limit, windowMs, ...rest }: Policy & { redis: Redis; name: str
     ...rest,
   });
 
+/** A fixed window of which up to so many permits are taken ahead. */
+const leased = (permits: number): Make =>
+  ours((options) => {
+    const remote = new RedisFixedWindowLimiter(options);
+    const lease = { permits, maxAgeMs: 1_000 };
+    return new TieredLimiter({ remote, lease, onFailure: 'closed' });
+  });
+
 const MAKES: Record<string, Make> = {
   'fixed window': ours((options) => new RedisFixedWindowLimiter(options)),
   'token bucket': ours(bucket),
@@ -54,6 +62,13 @@ const MAKES: Record<string, Make> = {
     const remote = new RedisFixedWindowLimiter(options);
     return new TieredLimiter({ remote, onFailure: 'closed' });
   }),
+};
+
+/** What leases change, from none to many. */
+const LEASED: Record<string, Make> = {
+  'leases of 1': leased(1),
+  'leases of 10': leased(10),
+  'leases of 100': leased(100),
 };
 
 const RIVALS: Record<string, Make> = {
@@ -80,12 +95,21 @@ const RIVALS: Record<string, Make> = {
   },
 };
 
+/** Whatever answers after one round trip: no limiter that makes one is faster. */
+const FLOOR: Record<string, Make> = {
+  'PING, which decides nothing': (_, redis) => async () => (await redis.ping()) === 'PONG',
+};
+
+const ALL = { ...MAKES, ...LEASED, ...RIVALS, ...FLOOR };
+
 export const NAMES = [...Object.keys(MAKES), ...Object.keys(RIVALS)];
+export const LEASED_NAMES = [...Object.keys(LEASED), ...Object.keys(RIVALS)];
+export const FLOOR_NAMES = Object.keys(FLOOR);
 
 /** The named limiter over a connection of its own. */
 export async function subject(name: string, policy: Policy, port: number): Promise<Subject> {
   const redis = new Redis(port, '127.0.0.1');
   await redis.ping();
-  const make = (MAKES[name] ?? RIVALS[name]) as Make;
+  const make = ALL[name] as Make;
   return { name, rival: name in RIVALS, ask: make(policy, redis), close: () => redis.disconnect() };
 }
