@@ -28,6 +28,8 @@ export interface Lane {
   readonly algorithm: Algorithm;
   /** The policy, as the script takes it. */
   readonly policy: readonly Argument[];
+  /** Milliseconds that each of them has. */
+  readonly deadlineMs: number;
   waiting: Call[];
 }
 

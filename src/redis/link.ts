@@ -174,20 +174,22 @@ export class Link {
   #awaitTime(call: Call): void {
     wait(call, this.#unsynced);
     const askedAt = this.#timers.now();
-    // An answer may never come, so ask again when the call that asked must have given up.
-    if (askedAt - this.#askedAt < call.expiresAt - askedAt) return;
+    const { deadlineMs } = call.lane;
+    // An answer may never come, so ask again when nobody would wait for it any more.
+    if (askedAt - this.#askedAt < deadlineMs) return;
     this.#askedAt = askedAt;
     this.#client.time().then(
       ([seconds, micros]) => {
-        // An answer later than anybody's deadline says too little.
-        if (this.#timers.now() <= call.expiresAt && !this.#clock.known) {
+        // An answer that took longer than a call may says too little. Whether the call that asked still waits does not
+        // matter: it is the one that has waited longest.
+        if (this.#timers.now() - askedAt <= deadlineMs && !this.#clock.known) {
           this.#clock.learnAny(Number(seconds) * 1e6 + Number(micros), askedAt * 1000);
         }
-        this.#askedAt = -Infinity;
+        if (this.#askedAt === askedAt) this.#askedAt = -Infinity;
         this.#sendAll(this.#unsynced);
       },
       (error) => {
-        this.#askedAt = -Infinity;
+        if (this.#askedAt === askedAt) this.#askedAt = -Infinity;
         this.#onError([...this.#unsynced], error);
       },
     );

@@ -70,7 +70,7 @@ export class ScriptLimiter implements RemoteLimiter, Lessor {
     this.policy = Object.freeze({ name: limiterName(name), limit, windowMs });
     this.#stem = `${redisPrefix(prefix)}:${algorithm}:${LAYOUT}:${nameText(name)}:${unit}:`;
     this.deadlineMs = wholeNumber('deadlineMs', deadlineMs, 1, MAX_DEADLINE_MS);
-    this.#lane = { algorithm, policy: args, waiting: [] };
+    this.#lane = { algorithm, policy: args, deadlineMs: this.deadlineMs, waiting: [] };
     this.#timers = seam.timers ?? systemTimers;
     this.#scriptTime = seam.scriptTime;
     this.#deadlines = new Deadlines(this.#timers);

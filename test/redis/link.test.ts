@@ -235,6 +235,31 @@ describe('the server clock', () => {
     expect(notAfterOf(client.sent[1] as unknown[])).toBe(client.serverUs() + 50_000);
   });
 
+  it('is asked once, also where the call that asks gives up before the answer', async () => {
+    const { timers, client, limiter } = build();
+    let asked = 0;
+    client.timeAnswer = () => {
+      asked++;
+      const us = client.serverUs();
+      const reply: [string, string] = [`${Math.floor(us / 1e6)}`, `${us % 1e6}`];
+      return new Promise((done) => timers.wake(() => done(reply), 2));
+    };
+    client.status = 'reconnecting';
+    const calls: { state: string }[] = [];
+    const oneEachMs = async (ms: number) => {
+      for (let i = 0; i < ms; i++) {
+        calls.push(watch(limiter.tryAcquire('ann')));
+        await timers.advance(1);
+      }
+    };
+    await oneEachMs(50);
+    client.status = 'ready';
+    client.emit('ready');
+    await oneEachMs(10);
+    expect(asked).toBe(1);
+    expect(calls.at(-1)?.state).toBe('answered');
+  });
+
   it('is asked again where it did not answer', async () => {
     const { timers, client, limiter } = build();
     let asked = 0;

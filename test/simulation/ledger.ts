@@ -29,7 +29,8 @@ export class Ledger {
   /** In place of a stamp, for permits of a call that is no lease. */
   #plain = 0;
   readonly #sentAt = new Map<ScriptCall, number>();
-  /** When requests were done for the first time, and what the server's clock showed. */
+  /** Requests that were done, and of those that the server knows of: when for the first time, and what the server's clock showed. */
+  readonly #done = new Set<string>();
   readonly #executed = new Map<string, { us: number; clock: number }>();
   readonly faults: string[] = [];
   /** What happened, if anybody wants to know. */
@@ -134,6 +135,7 @@ export class Ledger {
       this.fault(`${node} had something done ${(us - sentUs) / 1000} ms after it was sent`);
     }
     const request = requestOf(call);
+    this.#done.add(request);
     if (!this.#executed.has(request))
       this.#executed.set(request, { us, clock: reply[0] as number });
     for (const [i, { op, cost }] of this.#steps(call).entries()) {
@@ -146,7 +148,7 @@ export class Ledger {
     this.note(`${node} is told ${shown(execution)}`);
     const request = requestOf(call);
     const release = this.#returns.get(request);
-    if (reply.length === 1 && release && !this.#executed.has(request)) release.permits = 0;
+    if (reply.length === 1 && release && !this.#done.has(request)) release.permits = 0;
     if (reply.length === 1) return;
     const { lease, windowMs } = this.#setting;
     const us = this.#now();
