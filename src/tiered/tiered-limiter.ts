@@ -152,7 +152,7 @@ export class TieredLimiter implements RemoteLimiter {
     if (answer !== undefined) return answer;
     const decision = this.#failurePolicy.tryAcquire(key, cost, this.#untilTry());
     if (cost > 0 && this.#breaker?.open && this.#breaker.takeTry(this.#now())) {
-      void this.#tryAgain(text, key, cost, decision.allowed);
+      void this.#tryAgain(text, key, cost);
     }
     return decision;
   }
@@ -173,13 +173,14 @@ export class TieredLimiter implements RemoteLimiter {
     return this.#leases?.held(text, now) ?? 0;
   }
 
-  /** Looks whether the remote is back, by a real call: one that only read would not notice a server that cannot write. */
-  async #tryAgain(text: string, key: Key, cost: number, wasAllowed: boolean): Promise<void> {
+  /**
+   * Looks whether the remote is back, by a real call: one that only read would not notice a server that cannot write.
+   * What it takes stays taken, also where its caller was told no: a refund could give back a stranger's, being the newest.
+   */
+  async #tryAgain(text: string, key: Key, cost: number): Promise<void> {
     try {
-      const decision = await this.#askRemote(text, key, cost);
+      await this.#askRemote(text, key, cost);
       this.#onSuccess();
-      // The caller was told no, so nobody has these permits.
-      if (decision.allowed && !wasAllowed) await this.#remote.refund(key, cost).catch(() => {});
     } catch (error) {
       this.#onFailure(error);
     }

@@ -35,8 +35,6 @@ export class Ledger {
   readonly faults: string[] = [];
   /** What happened, if anybody wants to know. */
   readonly trace: string[] | undefined;
-  /** Of each key, given back by calls that tried whether Redis is there again. */
-  readonly refunded = new Map<string, number>();
   /** Permits that plain calls took, whoever was told. */
   taken = 0;
   leases = 0;
@@ -110,9 +108,6 @@ export class Ledger {
     const us = this.#now();
     this.#sentAt.set(call, us);
     this.note(`${node} sends ${call.keys} ${call.args.slice(2 + this.#policySize)}`);
-    for (const { key, op, cost } of this.#steps(call)) {
-      if (op === 'refund') this.refunded.set(key, (this.refunded.get(key) ?? 0) + cost);
-    }
     const [{ key, op, cost, stamp }] = this.#steps(call) as [Step];
     if (op !== 'release') return;
     const known = this.#returns.get(requestOf(call));

@@ -345,8 +345,8 @@ class Simulation implements World {
         const end = lives[i + 1] as number;
         const some = admissions.filter(({ takenUs }) => takenUs >= start && takenUs < end);
         const { taken, spent, bound } = excessOf(some, setting, this.#clockUs);
-        // What was lost with everything else is still given back, and a refund gives back the newest permits.
-        const lost = (start > 0 ? prepaid : 0) + (ledger.refunded.get(key) ?? 0);
+        // What was lost with everything else is still given back.
+        const lost = start > 0 ? prepaid : 0;
         if (taken > lost) ledger.fault(`of ${key} ${taken} more than the limit were taken`);
         if (spent > bound + lost) ledger.fault(`of ${key} ${spent} more than the limit were spent`);
         if (lost > 0) continue;
