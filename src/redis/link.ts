@@ -16,8 +16,14 @@ import { ServerClock } from './server-clock.ts';
 const ANSWER_SIZE = 4;
 const LEASE_SIZE = 7;
 const FAULT = -1;
-/** Keys that one call of a script takes: Redis does nothing else for about 5 microseconds a key. */
-const MAX_BATCH = 32;
+/**
+ * Calls of one tick go in so many parts, that Redis works on one while the next is on its way and the last is read; but in
+ * none of fewer keys than pay for a script of their own, and of no more than Redis may do nothing else for, which is about
+ * 4 microseconds a key.
+ */
+const PARTS = 4;
+const MIN_PART = 4;
+const MAX_PART = 32;
 /** A slot has moved: said by a server, or by the client of a pipeline whose slots are no longer at one node. Nothing ran. */
 const MOVED = /^(MOVED|ASK) |same slots allocation group/;
 
@@ -60,23 +66,21 @@ export class Link {
     else this.#batch(call);
   }
 
-  /** Calls of one tick go in one call of their script: that saves both sides most of the work. */
+  /** Calls of one tick share calls of their script: that saves both sides most of the work. */
   #batch(call: Call): void {
     const { lane } = call;
     const [first] = lane.waiting;
     if (first !== undefined && first.question.now !== call.question.now) this.#flush(lane);
     lane.waiting.push(call);
-    if (lane.waiting.length === MAX_BATCH) this.#flush(lane);
-    else if (lane.waiting.length === 1) process.nextTick(this.#flush, lane);
+    if (lane.waiting.length === 1) process.nextTick(this.#flush, lane);
   }
 
   readonly #flush = (lane: Lane): void => {
     const calls = lane.waiting.filter((call) => !call.done);
     lane.waiting = [];
-    if (calls.length === 0) return;
-    if (this.#client.status === 'ready') this.#sendNow(lane, calls);
     // Closed or reset within the tick: they wait like any other.
-    else for (const call of calls) this.send(call);
+    if (this.#client.status !== 'ready') for (const call of calls) this.send(call);
+    else for (const part of partsOf(calls)) this.#sendNow(lane, part);
   };
 
   #sendNow(lane: Lane, calls: Call[]): void {
@@ -203,6 +207,13 @@ export class Link {
       this.send(call);
     }
   }
+}
+
+function partsOf(calls: readonly Call[]): Call[][] {
+  const size = Math.min(Math.max(Math.ceil(calls.length / PARTS), MIN_PART), MAX_PART);
+  return Array.from({ length: Math.ceil(calls.length / size) }, (_, part) =>
+    calls.slice(part * size, (part + 1) * size),
+  );
 }
 
 function wait(call: Call, queue: Set<Call>): void {

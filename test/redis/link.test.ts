@@ -303,10 +303,16 @@ describe('calls of one tick', () => {
     return { client, answers };
   };
 
-  it('go to the server together, at most 32 of them', async () => {
-    const { client, answers } = await askAt(100);
+  it.each([
+    [3, [3]],
+    [10, [4, 4, 2]],
+    [16, [4, 4, 4, 4]],
+    [100, [25, 25, 25, 25]],
+    [150, [32, 32, 32, 32, 22]],
+  ])('go to the server in few parts: %i', async (count, parts) => {
+    const { client, answers } = await askAt(count);
     expect(answers.every((answer) => answer.allowed)).toBe(true);
-    expect(client.sent.map(([keys]) => keys)).toEqual([32, 32, 32, 4]);
+    expect(client.sent.map(([keys]) => keys)).toEqual(parts);
   });
 
   it('go one by one to a cluster, where each has a slot of its own', async () => {
