@@ -128,8 +128,9 @@ export class Link {
       return;
     }
     const answeredUs = this.#timers.now() * 1000;
-    const { slot } = (calls[0] as Call).question;
-    this.#clock.learn(slot, Number(reply[0]), sentUs, answeredUs);
+    const { question, lane } = calls[0] as Call;
+    const deadlineUs = lane.deadlineMs * 1000;
+    this.#clock.learn(question.slot, Number(reply[0]), sentUs, answeredUs, deadlineUs);
     if (reply.length === 1) this.#onTooLate(calls, answeredUs);
     else for (const [i, call] of calls.entries()) answer(call, reply, 1 + i * size);
   }

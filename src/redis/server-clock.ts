@@ -29,10 +29,18 @@ export class ServerClock {
     return Math.floor(ourUs + (Number.isNaN(own) ? this.#least : own));
   }
 
-  learn(slot: number, serverUs: number, sentUs: number, answeredUs: number): void {
+  /** `deadlineUs`: a first answer that took longer says too little, such as one that a client had to send for twice. */
+  learn(
+    slot: number,
+    serverUs: number,
+    sentUs: number,
+    answeredUs: number,
+    deadlineUs: number,
+  ): void {
     const atLeast = serverUs - answeredUs;
     const atMost = serverUs - sentUs;
     const own = this.#slots[slot] as number;
+    if (Number.isNaN(own) && answeredUs - sentUs > deadlineUs) return;
     const estimate = Number.isNaN(own) ? atMost : Math.min(Math.max(own, atLeast), atMost);
     this.#slots[slot] = estimate;
     if (this.#slots.length === 1 || !(this.#least <= estimate)) this.#least = estimate;
@@ -41,5 +49,6 @@ export class ServerClock {
   /** A time from any of the servers. */
   learnAny(serverUs: number, sentUs: number): void {
     this.#least = serverUs - sentUs;
+    if (this.#slots.length === 1) this.#slots[0] = this.#least;
   }
 }
