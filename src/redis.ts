@@ -25,5 +25,5 @@ export {
 export type { RedisOptions } from './redis/script-limiter.ts';
 export type { AlarmHandlers, DegradedEvent, RecoveredEvent } from './tiered/alarm.ts';
 export type { BreakerOptions } from './tiered/breaker.ts';
-export type { DenialCacheOptions, TieredOptions } from './tiered/options.ts';
+export type { DenialCacheOptions, LeaseOptions, TieredOptions } from './tiered/options.ts';
 export { TieredLimiter } from './tiered/tiered-limiter.ts';

@@ -55,6 +55,7 @@ export class ScriptLimiter implements RemoteLimiter, Lessor {
   readonly #lane: Lane;
   /** Everything of a Redis key before the user's. */
   readonly #stem: string;
+  /** Milliseconds in which every call is answered or rejected. */
   readonly deadlineMs: number;
   readonly #link: Link;
   readonly #timers: Timers;
