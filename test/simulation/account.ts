@@ -32,8 +32,7 @@ interface Spend {
 export interface Release {
   readonly kind: 'release';
   readonly us: number;
-  /** None, if it came too late. */
-  permits: number;
+  readonly permits: number;
   readonly stamp: number;
 }
 

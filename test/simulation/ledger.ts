@@ -1,5 +1,5 @@
 import type { Argument, ScriptCall } from '../../src/redis/commands.ts';
-import { Account, type Admission, type Release } from './account.ts';
+import { Account, type Admission } from './account.ts';
 import type { Execution, Witness } from './network.ts';
 import type { Setting } from './settings.ts';
 
@@ -24,13 +24,12 @@ export class Ledger {
   readonly #now: () => number;
   readonly #policySize: number;
   readonly #accounts = new Map<string, Account>();
-  /** What requests give back, however often they are sent. */
-  readonly #returns = new Map<string, Release>();
+  /** Requests that give something back, however often they are sent. */
+  readonly #released = new Set<string>();
   /** In place of a stamp, for permits of a call that is no lease. */
   #plain = 0;
   readonly #sentAt = new Map<ScriptCall, number>();
-  /** Requests that were done, and of those that the server knows of: when for the first time, and what the server's clock showed. */
-  readonly #done = new Set<string>();
+  /** Of requests: when they were done for the first time, and what the server's clock showed. */
   readonly #executed = new Map<string, { us: number; clock: number }>();
   readonly faults: string[] = [];
   /** What happened, if anybody wants to know. */
@@ -110,12 +109,10 @@ export class Ledger {
     this.note(`${node} sends ${call.keys} ${call.args.slice(2 + this.#policySize)}`);
     const [{ key, op, cost, stamp }] = this.#steps(call) as [Step];
     if (op !== 'release') return;
-    const known = this.#returns.get(requestOf(call));
-    const release: Release = known ?? { kind: 'release', us, permits: cost, stamp };
-    release.permits = cost;
-    if (known !== undefined) return;
-    this.#returns.set(requestOf(call), release);
-    this.#account(node, key).add(release);
+    // What is sent back is nobody's any more, also if it never arrives.
+    if (this.#released.has(requestOf(call))) return;
+    this.#released.add(requestOf(call));
+    this.#account(node, key).add({ kind: 'release', us, permits: cost, stamp });
   }
 
   #onExecuted(node: string, execution: Execution): void {
@@ -130,7 +127,6 @@ export class Ledger {
       this.fault(`${node} had something done ${(us - sentUs) / 1000} ms after it was sent`);
     }
     const request = requestOf(call);
-    this.#done.add(request);
     if (!this.#executed.has(request))
       this.#executed.set(request, { us, clock: reply[0] as number });
     for (const [i, { op, cost }] of this.#steps(call).entries()) {
@@ -142,8 +138,6 @@ export class Ledger {
     const { call, reply } = execution;
     this.note(`${node} is told ${shown(execution)}`);
     const request = requestOf(call);
-    const release = this.#returns.get(request);
-    if (reply.length === 1 && release && !this.#done.has(request)) release.permits = 0;
     if (reply.length === 1) return;
     const { lease, windowMs } = this.#setting;
     const us = this.#now();
