@@ -12,8 +12,8 @@ import { checkTieredOptions, type TieredOptions } from './options.ts';
 
 /**
  * A limit across machines that answers every call, whatever happens to Redis: first the limiter in process, if there
- * is one, then permits that are leased and denials that are known already, then Redis, and where Redis does not decide, the failure policy.
- * `decision.source` says which of them it was.
+ * is one, then permits that are leased and denials that are known already, then Redis, and where Redis does not decide,
+ * the failure policy. `decision.source` says which of them it was.
  *
  * - `local`: a gate in front. What it denies costs no round trip; what a later stage denies is given back to it.
  * - `denialCache`: what Redis denied it goes on denying for the wait that it named, at most `maxAgeMs`, so these calls
@@ -123,7 +123,10 @@ export class TieredLimiter implements RemoteLimiter {
     if (!done) throw fault ?? this.#breakerIsOpen();
   }
 
-  /** Gives leased permits back and lets go of the known denials. The limiters and the client that it was given stay open: they are yours. */
+  /**
+   * Gives leased permits back and lets go of the known denials. The limiters and the client that it was given stay open:
+   * they are yours.
+   */
   async close(): Promise<void> {
     this.#closed = true;
     this.#denials?.clear();
