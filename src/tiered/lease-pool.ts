@@ -12,6 +12,8 @@ import { Holding, type Prepaid } from './holding.ts';
 const MAX_KEYS = 10_000;
 /** How many keys are looked at to find one that can be forgotten. */
 const LOOKS = 8;
+/** A sum of milliseconds is no whole number of microseconds: a lease ends one early, so that it never ends late. */
+const ROUNDING_MS = 0.001;
 /** Looks a lease's life for permits to give back. */
 const SWEEPS = 4;
 
@@ -208,7 +210,7 @@ export class LeasePool {
     const lifeMs = grant.lifeUs === 0 ? Infinity : grant.lifeUs / 1000;
     // What a plain call took is for that call: nothing says when its window ends, nor how to give it back.
     const ageMs = plain ? 0 : Math.min(this.#maxAgeMs, lifeMs);
-    return { ...grant, least, sentAt, expiresAt: sentAt + ageMs };
+    return { ...grant, least, sentAt, expiresAt: sentAt + ageMs - ROUNDING_MS };
   }
 
   async #takePlain(entry: Entry, cost: number): Promise<Grant> {
