@@ -11,7 +11,7 @@ export interface Answer {
   readonly remaining: number;
   readonly retryAfterUs: number;
   readonly resetAfterUs: number;
-  /** Only of a lease. */
+  /** Of a lease; else 0. */
   readonly nodes: number;
   readonly stamp: number;
   readonly lifeUs: number;
@@ -33,6 +33,11 @@ export interface Lane {
   waiting: Call[];
 }
 
+interface LeasePart {
+  readonly keys: readonly string[];
+  readonly args: readonly Argument[];
+}
+
 export interface Question {
   readonly operation: Operation;
   readonly key: string;
@@ -42,7 +47,7 @@ export interface Question {
   /** Microseconds in place of the server's, or empty. */
   readonly now: number | '';
   /** What a lease, or the end of one, has beside its key and cost. It shares no script with other calls. */
-  readonly lease?: { readonly keys: readonly string[]; readonly args: readonly Argument[] };
+  readonly lease: LeasePart | undefined;
 }
 
 /** Who asked. */

@@ -132,7 +132,9 @@ export class Link {
     const deadlineUs = lane.deadlineMs * 1000;
     this.#clock.learn(question.slot, Number(reply[0]), sentUs, answeredUs, deadlineUs);
     if (reply.length === 1) this.#onTooLate(calls, answeredUs);
-    else for (const [i, call] of calls.entries()) answer(call, reply, 1 + i * size);
+    else
+      for (const [i, call] of calls.entries())
+        answer(call, reply.slice(1 + i * size, 1 + (i + 1) * size));
   }
 
   /** Nobody waits for them any more, or the server's clock was not what we took it for. */
@@ -228,21 +230,21 @@ function isReply(reply: unknown, numbers: number): reply is (number | string)[] 
   return reply.length === 1 || reply.length === 1 + numbers;
 }
 
-function answer(call: Call, reply: readonly (number | string)[], at: number): void {
-  const granted = Number(reply[at]);
-  if (granted === FAULT) {
-    const message = String(reply[at + 1]);
+function answer(call: Call, reply: readonly (number | string)[]): void {
+  const [granted, remaining, retryAfterUs, resetAfterUs, nodes = 0, stamp = 0, lifeUs = 0] = reply;
+  if (Number(granted) === FAULT) {
+    const message = String(remaining);
     call.fail(message, new Error(message), true);
     return;
   }
   call.answer({
-    granted,
-    remaining: Number(reply[at + 1]),
-    retryAfterUs: Number(reply[at + 2]),
-    resetAfterUs: Number(reply[at + 3]),
-    nodes: Number(reply[at + 4]),
-    stamp: Number(reply[at + 5]),
-    lifeUs: Number(reply[at + 6]),
+    granted: Number(granted),
+    remaining: Number(remaining),
+    retryAfterUs: Number(retryAfterUs),
+    resetAfterUs: Number(resetAfterUs),
+    nodes: Number(nodes),
+    stamp: Number(stamp),
+    lifeUs: Number(lifeUs),
   });
 }
 

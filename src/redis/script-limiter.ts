@@ -180,12 +180,10 @@ export class ScriptLimiter implements RemoteLimiter, Lessor {
       cost,
       expiresAt: this.#timers.now() + this.deadlineMs,
       now: time === undefined ? '' : Math.round(time() * US_PER_MS),
-      ...(leaseArgs && {
-        lease: {
-          keys: [`${redisKey}:nodes`, `${redisKey}:request:${PROCESS}:${requests++}`],
-          args: leaseArgs,
-        },
-      }),
+      lease: leaseArgs && {
+        keys: [`${redisKey}:nodes`, `${redisKey}:request:${PROCESS}:${requests++}`],
+        args: leaseArgs,
+      },
     };
   }
 }
