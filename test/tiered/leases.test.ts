@@ -299,13 +299,17 @@ describe('what is not spent', () => {
     ['sliding window counter', COUNTER],
   ])('is not spent in the next window: %s', async (_, make) => {
     const windowMs = 400;
-    const { limiter, timers, remaining } = await holder({ make, windowMs, limit: 10 });
-    await timers.advance(windowMs - 1);
-    await inTurn(limiter, 1);
-    await timers.advance(1);
+    const { limiter, timers } = await holder({ make, windowMs, limit: 10 });
+    await timers.advance(windowMs);
     // Asks again, though what it holds is younger than a lease may be.
-    expect((await limiter.tryAcquire('ann', 10)).allowed).toBe(make === FIXED);
-    expect(await remaining()).toBe(make === FIXED ? 0 : await remaining());
+    expect((await limiter.tryAcquire('ann')).source).toBe('redis');
+  });
+
+  it('is spent until its window ends', async () => {
+    const windowMs = 400;
+    const { limiter, timers } = await holder({ make: FIXED, windowMs, limit: 10 });
+    await timers.advance(windowMs - 1);
+    expect((await limiter.tryAcquire('ann')).source).toBe('lease');
   });
 
   it('keeps no timer while nothing is held', async () => {
