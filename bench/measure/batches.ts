@@ -10,7 +10,8 @@ const MANY = 1_000;
 
 /**
  * Each call of the function that this and the others here return does the next `BATCH` arrivals, over and over.
- * `limiters` are a power of two in number and take turns.
+ * `limiters` are a power of two in number and take turns. Each has a loop of its own: one that took the call as a function
+ * would measure that, too.
  */
 export function allowedBatch(
   limiters: readonly Package[],
