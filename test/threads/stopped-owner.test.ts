@@ -221,7 +221,8 @@ describe.each(ALGORITHMS)('%s, with a thread stopped in the middle of an insert'
       const worker = await asker(made);
       // What src/core/threads.ts calls the worker in locks and frozen slots.
       const insert = new StoppedInsert(table, KEY, worker.threadId + 1);
-      const living = new StoppedInsert(table, KEY + 1, NOBODY);
+      const [other] = strangers(table, 1) as [number];
+      const living = new StoppedInsert(table, other, NOBODY);
       insert.upTo(step);
       living.upTo('slot frozen');
       const { sequence } = insert;
@@ -244,7 +245,7 @@ describe.each(ALGORITHMS)('%s, with a thread stopped in the middle of an insert'
   );
 });
 
-/** Keys of other stripes. */
+/** Keys of other stripes. The hash has another key for each table, so that two given ones may share theirs. */
 function strangers(table: Inspection, count: number): number[] {
   const held = table.lockOf(table.tagOfNumber(KEY));
   const keys: number[] = [];
