@@ -1,7 +1,10 @@
 import type { Deadlines, Expiring } from '../deadlines.ts';
 import type { Algorithm, Argument, Operation } from './commands.ts';
 
-/** A slot that moved, and a clock that was not what we took it for: neither call ran, and each can happen once. */
+/**
+ * A call that reached its server too late, by a clock that was not what we took it for, has not run. That can happen
+ * where its slot was, and again where it is now.
+ */
 const RETRIES = 2;
 
 /** What a script says about one key. */

@@ -26,6 +26,8 @@ const MIN_PART = 4;
 const MAX_PART = 32;
 /** A slot has moved: said by a server, or by the client of a pipeline whose slots are no longer at one node. Nothing ran. */
 const MOVED = /^(MOVED|ASK) |same slots allocation group/;
+/** Until a client that was told of a server it did not know may have learned of it from the others. */
+const MOVED_PAUSE_MS = 5;
 
 /**
  * What all limiters on one client share: its scripts, what is known of the servers' clocks, and the calls that wait for
@@ -147,16 +149,25 @@ export class Link {
 
   #onError(calls: Call[], error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
+    const moved = MOVED.test(message);
     // What Redis refuses has not run. Everything else may have, on the other side of a connection that broke.
-    const nothingRan = error instanceof Error && error.name === 'ReplyError';
+    const nothingRan = moved || (error instanceof Error && error.name === 'ReplyError');
     for (const call of calls) {
-      if (!call.done && MOVED.test(message) && call.takeRetry()) {
-        call.alone = true;
-        this.send(call);
-      } else {
-        call.fail(message, error, nothingRan || !call.sent);
-      }
+      if (moved && !call.done) this.#follow(call);
+      else call.fail(message, error, nothingRan || !call.sent);
     }
+  }
+
+  /**
+   * Sends the call to where its slot is now. A client that does not know that server yet runs out of redirections in a
+   * millisecond or two, so from the second time on it is given some more, as long as the call has.
+   */
+  #follow(call: Call): void {
+    const again = call.alone;
+    call.alone = true;
+    call.sent = false;
+    if (!again) this.send(call);
+    else this.#timers.wake(() => call.done || this.send(call), MOVED_PAUSE_MS);
   }
 
   #awaitConnection(call: Call): void {

@@ -337,7 +337,7 @@ describe('a slot that moves', () => {
     'MOVED 1 127.0.0.1:7',
     'ASK 1 127.0.0.1:7',
     'All keys in the pipeline should belong to the same slots allocation group',
-  ])('is followed once: %s', async (message) => {
+  ])('is followed at once: %s', async (message) => {
     const { client, limiter } = build();
     await limiter.tryAcquire('ann');
     const faults = [new Error(message)];
@@ -348,6 +348,33 @@ describe('a slot that moves', () => {
     };
     expect((await limiter.tryAcquire('ann')).allowed).toBe(true);
     expect(client.sent).toHaveLength(3);
+  });
+
+  it('is followed again, more slowly, while the client does not know its server', async () => {
+    const { timers, client, limiter } = build();
+    await limiter.tryAcquire('ann');
+    client.answer = async () => {
+      if (timers.now() < 1_030) throw new Error('MOVED 1 127.0.0.1:7');
+      return [client.serverUs(), 1, 1, 0, 0];
+    };
+    const call = watch(limiter.tryAcquire('ann'));
+    await timers.advance(29);
+    expect(call.state).toBe('pending');
+    expect(client.sent.length).toBeLessThan(10);
+    await timers.advance(5);
+    expect(call.state).toBe('answered');
+  });
+
+  it('is not followed for longer than the call has', async () => {
+    const { timers, client, limiter } = build();
+    await limiter.tryAcquire('ann');
+    client.answer = () => Promise.reject(new Error('MOVED 1 127.0.0.1:7'));
+    const call = watch(limiter.tryAcquire('ann'));
+    await timers.advance(51);
+    expect(call.state).toBe('ERR_LIMITER_UNAVAILABLE');
+    const sent = client.sent.length;
+    await timers.advance(100);
+    expect(client.sent).toHaveLength(sent);
   });
 });
 
