@@ -5,6 +5,7 @@
 //   HEADER     512 bytes   written once, then read by every thread; what changes is on cache lines of its own
 //   LOCKS      8,192 bytes 1,024 words, one per stripe of tags: who may insert
 //   OVERFLOW               8 bytes a cell, at least 1,024 cells: states of keys that found no slot
+//   POPULATED              1 byte a piece, in large tables: whether the system has been made to give its memory
 //   SETS                   128 bytes a set: 8 slots, two cache lines
 //
 // HEADER
@@ -66,6 +67,11 @@ const SLOT_BYTES_PER_KEY: u64 = 23;
 const MIN_SETS: u64 = 2;
 const MIN_CELLS: u64 = 1024;
 const KEYS_PER_CELL: u64 = 16;
+/** Bytes of memory that are taken from the system at once, and how it hands them out on its own. */
+const PIECE_SIZE: usize = 65536;
+const SYSTEM_PAGE: usize = 4096;
+/** A table for no more keys than this, the default, may be one of many that stay almost empty: it has no pieces. */
+const SPARSE_KEYS: u64 = 100_000;
 
 const LOCKS_AT: usize = HEADER_SIZE;
 const OVERFLOW_AT: usize = LOCKS_AT + LOCKS * LOCK_SIZE;
@@ -82,8 +88,18 @@ export function cellsFor(maxKeys: u64): u64 {
   return cells < MIN_CELLS ? MIN_CELLS : cells;
 }
 
+/** At least all that the table touches, counted from address 0. */
+function piecesFor(maxKeys: u64): u64 {
+  if (maxKeys <= SPARSE_KEYS) return 0;
+  return (populatedAtFor(maxKeys) + setsFor(maxKeys) * SET_SIZE) / <u64>PIECE_SIZE + 2;
+}
+
+function populatedAtFor(maxKeys: u64): u64 {
+  return OVERFLOW_AT + cellsFor(maxKeys) * CELL_SIZE;
+}
+
 function setsAtFor(maxKeys: u64): u64 {
-  return (OVERFLOW_AT + cellsFor(maxKeys) * CELL_SIZE + SET_SIZE - 1) & ~(SET_SIZE - 1);
+  return (populatedAtFor(maxKeys) + piecesFor(maxKeys) + SET_SIZE - 1) & ~(SET_SIZE - 1);
 }
 
 /** Pages of memory that a table needs. */
@@ -254,6 +270,27 @@ export function locksStart(): usize {
 export function locksEnd(): usize {
   return OVERFLOW_AT;
 }
+
+// ---- memory that the system has not given yet ----------------------------------------------------
+
+/**
+ * Has the system give all of the piece around a slot that is to be used for the first time. It gives a page when that is
+ * written to, and whoever writes waits: by pieces, of sixteen calls that would wait one does. For private tables only: in
+ * a shared one another thread may have put a key there since.
+ */
+export function populate(slot: usize): void {
+  if (<u64>headerMaxKeys() <= SPARSE_KEYS) return;
+  const flag = overflowAt() + <usize>cells() * CELL_SIZE + slot / PIECE_SIZE;
+  if (load<u8>(flag) != 0) return;
+  store<u8>(flag, 1);
+  const piece = slot & ~(PIECE_SIZE - 1);
+  const start = setsStart();
+  for (let page = piece; page < piece + PIECE_SIZE; page += SYSTEM_PAGE) {
+    if (page >= start) store<u64>(page, 0); // what no key has been put in yet is zero already
+  }
+}
+
+// ---- slots -----------------------------------------------------------------------------------------
 
 export function tagAt(slot: usize): u64 {
   return loadWord(slot);

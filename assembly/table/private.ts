@@ -11,6 +11,7 @@ import {
   countOverflowed,
   loadWord,
   overflowCell,
+  populate,
   setState,
   setTag,
   stateAt,
@@ -45,6 +46,7 @@ function acquireAbsent<T>(policy: T, tag: u64, now: u64, cost: u64): u64 {
     storeWord(cell, policy.handedOver(charged, 0));
   } else {
     if (tagAt(slot) != 0) countEvictedIdle();
+    else populate(slot);
     setState(slot, policy.handedOver(charged, stateAt(slot)));
     setTag(slot, tag);
   }

@@ -82,8 +82,7 @@ const HEADING = {
     'microseconds; packages read their own clock as well, and promises are awaited. In a churn every other call brings a ' +
     'new key, and keys become as new at the same rate; a `Map` forgets none; packages have windows of a second. The event ' +
     'loop gets a turn every 1,000 calls; `loop` is how much later than due it served a timer, `gc` the garbage collections, ' +
-    'both in milliseconds. Our p99.9 with new keys is the first touch of a page of the table, which the system only then ' +
-    'gives; in a churn all have been touched. Medians over the processes.',
+    'both in milliseconds. Medians over the processes.',
   head: [
     'while',
     'subject',
