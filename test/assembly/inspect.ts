@@ -30,7 +30,7 @@ import { cellBalance } from '../../assembly/table/private';
 import { place } from '../../assembly/table/slots';
 import { TokenBucket } from '../../assembly/token-bucket';
 
-export { lockOf, setState, setTag, stateAt, tagAt } from '../../assembly/layout';
+export { lockOf, overflowCell, setState, setTag, stateAt, tagAt } from '../../assembly/layout';
 
 const OWNER_SHIFT: u64 = 32;
 const SEQUENCE_MASK: u64 = 0xffffffff;

@@ -245,12 +245,14 @@ describe.each(ALGORITHMS)('%s, with a thread stopped in the middle of an insert'
   );
 });
 
-/** Keys of other stripes. The hash has another key for each table, so that two given ones may share theirs. */
+/** Keys that share neither lock nor overflow cell with KEY: the hash has another key for each table, so that some do. */
 function strangers(table: Inspection, count: number): number[] {
-  const held = table.lockOf(table.tagOfNumber(KEY));
+  const tag = table.tagOfNumber(KEY);
+  const [lock, cell] = [table.lockOf(tag), table.overflowCell(tag)];
   const keys: number[] = [];
   for (let key = 1_000; keys.length < count; key++) {
-    if (table.lockOf(table.tagOfNumber(key)) !== held) keys.push(key);
+    const other = table.tagOfNumber(key);
+    if (table.lockOf(other) !== lock && table.overflowCell(other) !== cell) keys.push(key);
   }
   return keys;
 }

@@ -18,6 +18,7 @@ export interface Inspection {
   setState(slot: number, state: bigint): void;
   isFrozen(slot: number): number;
   lockOf(tag: bigint): number;
+  overflowCell(tag: bigint): number;
   ownerIn(lock: number): number;
   sequenceIn(lock: number): number;
   victim(tag: bigint, now: bigint): number;
