@@ -13,6 +13,19 @@ export const WAIT: i32 = 4;
 /** Attempts at a lock before the caller is asked to wait; a lock is held for some 20 ns if its thread is running. */
 const SPINS: i32 = 100;
 
+/** 1 if `cost` permits were free and are now taken, 0 if not, WAIT if another thread held the lock for too long. */
+export function isAllowedTag(seat: Seat, tag: u64, ms: f64, cost: f64): i32 {
+  setNow(seat, ms);
+  const decision = acquire(seat, tag, <u64>cost);
+  return decision < BEHIND ? <i32>(decision & ALLOWED) : WAIT;
+}
+
+/** The same, described: bit 0 allowed, bit 1 overflow, and the numbers in memory; or WAIT. */
+export function tryAcquireTag(seat: Seat, tag: u64, ms: f64, cost: f64): i32 {
+  setNow(seat, ms);
+  return describe(seat, acquire(seat, tag, <u64>cost), <u64>cost, 0);
+}
+
 export function acquire(seat: Seat, tag: u64, cost: u64): u64 {
   // One comparison for both ends: cost 0 wraps to the largest number.
   if (cost - 1 >= seat.limit) return counted(seat, look(seat, tag, cost));

@@ -8,9 +8,8 @@
 // The caller's checks have run before: `cost` is a whole number from 0 to 2^53-1, `ms` is finite and within the range
 // whose microseconds a double holds exactly.
 
-import { ALLOWED, BEHIND } from '../decision';
 import { POLICY_WORDS } from '../layout';
-import { WAIT, acquire, counted, describe, isBehind, look, setNow } from './decide';
+import { counted, describe, isAllowedTag, isBehind, look, setNow, tryAcquireTag } from './decide';
 import { tagOf } from './key';
 import { Seat, seatAt } from './layout';
 import * as table from './table';
@@ -41,17 +40,12 @@ export function connect(group: u32, ms: f64): Seat | null {
   return seat;
 }
 
-/** 1 if `cost` permits were free and are now taken, 0 if not, WAIT if another thread held the lock for too long. */
 export function isAllowed(seat: Seat, length: i32, number: f64, ms: f64, cost: f64): i32 {
-  setNow(seat, ms);
-  const decision = acquire(seat, tagOf(seat, length, number), <u64>cost);
-  return decision < BEHIND ? <i32>(decision & ALLOWED) : WAIT;
+  return isAllowedTag(seat, tagOf(seat, length, number), ms, cost);
 }
 
-/** The same, described: bit 0 allowed, bit 1 overflow, and the numbers in memory; or WAIT. */
 export function tryAcquire(seat: Seat, length: i32, number: f64, ms: f64, cost: f64): i32 {
-  setNow(seat, ms);
-  return describe(seat, acquire(seat, tagOf(seat, length, number), <u64>cost), <u64>cost, 0);
+  return tryAcquireTag(seat, tagOf(seat, length, number), ms, cost);
 }
 
 /** The same for a call that has waited long enough: it charges the overflow cell without the lock. */

@@ -18,6 +18,7 @@ import {
 import { BLOCK_BITS, SipState, sipHash } from './siphash';
 
 export const LATIN1: u64 = 129;
+export const UTF16: u64 = 130;
 const NUMBER: i32 = -1;
 const NUMBER_SIZE: u64 = 7;
 export const LENGTH_SHIFT: u64 = 56;
@@ -30,7 +31,12 @@ export function tagOf(seat: Seat, length: i32, number: f64): u64 {
       sipHash(seat.key0, seat.key1, 0, 0, (NUMBER_SIZE << LENGTH_SHIFT) | <u64>number),
     );
   }
-  pad(length, LATIN1);
+  return tagOfBytes(seat, length, LATIN1);
+}
+
+/** The tag of so many bytes in the scratch area. */
+export function tagOfBytes(seat: Seat, length: u32, kind: u64): u64 {
+  pad(length, kind);
   const size = <usize>length + 1;
   return nonZero(sipHash(seat.key0, seat.key1, SCRATCH, size >> BLOCK_BITS, lastBlock(size, size)));
 }

@@ -1,21 +1,32 @@
-// The front for engines that have the JavaScript string builtins: the same, and a function that hashes a string straight
-// from its characters, where the other has to be given a copy in memory.
+// The front for engines that have the JavaScript string builtins: the same, and functions that take a string and hash it
+// straight from its characters, where the other has to be given a copy in memory. The string is not empty, and its
+// characters fit in the scratch area with two bytes each.
 
-import { LATIN1, LENGTH_SHIFT, nonZero } from './key';
+import { isAllowedTag, tryAcquireTag } from './decide';
+import { LATIN1, LENGTH_SHIFT, UTF16, nonZero, tagOfBytes } from './key';
 import { SCRATCH, Seat, setSealedTag } from './layout';
 import { finish } from './siphash';
 import { charCodeAt, length } from './string';
 
 export * from './index';
 
-const SEALED: i32 = -2;
-/** Not Latin-1: to be spelled in two bytes a unit. */
-const WIDE: i32 = -3;
 /** Bits of a unit that Latin-1 does not have, in each of four. */
 const BEYOND_LATIN1: u32 = 0xffffff00;
 
-/** Hashes a non-empty Latin-1 string and keeps its tag, the same as that of its bytes in the scratch area, in a place. */
-export function sealText(seat: Seat, text: externref, place: u32): i32 {
+export function isAllowedText(seat: Seat, text: externref, ms: f64, cost: f64): i32 {
+  return isAllowedTag(seat, tagOfText(seat, text), ms, cost);
+}
+
+export function tryAcquireText(seat: Seat, text: externref, ms: f64, cost: f64): i32 {
+  return tryAcquireTag(seat, tagOfText(seat, text), ms, cost);
+}
+
+/** Keeps the string's tag in a place. */
+export function sealText(seat: Seat, text: externref, place: u32): void {
+  setSealedTag(place, tagOfText(seat, text));
+}
+
+function tagOfText(seat: Seat, text: externref): u64 {
   const size = length(text);
   let v0 = seat.key0 ^ 0x736f6d6570736575;
   let v1 = seat.key1 ^ 0x646f72616e646f6d;
@@ -57,15 +68,19 @@ export function sealText(seat: Seat, text: externref, place: u32): i32 {
     rest |= (<u64>unit) << shift;
     shift += 8;
   }
-  if (seen & BEYOND_LATIN1) return WIDE;
+  if (seen & BEYOND_LATIN1) return tagOfWide(seat, text, size);
   // The kind stands behind the last character. Where that fills the block, the length gets one of its own.
   const total = (<u64>size + 1) << LENGTH_SHIFT;
   rest |= LATIN1 << shift;
-  if (shift < LENGTH_SHIFT) {
-    setSealedTag(place, nonZero(finish(v0, v1, v2, v3, 0, 0, rest | total)));
-  } else {
-    store<u64>(SCRATCH, rest);
-    setSealedTag(place, nonZero(finish(v0, v1, v2, v3, SCRATCH, 1, total)));
+  if (shift < LENGTH_SHIFT) return nonZero(finish(v0, v1, v2, v3, 0, 0, rest | total));
+  store<u64>(SCRATCH, rest);
+  return nonZero(finish(v0, v1, v2, v3, SCRATCH, 1, total));
+}
+
+/** The same for a string that has other characters than Latin-1's. */
+function tagOfWide(seat: Seat, text: externref, size: u32): u64 {
+  for (let at: u32 = 0; at < size; at++) {
+    store<u16>(SCRATCH + ((<usize>at) << 1), charCodeAt(text, at));
   }
-  return SEALED;
+  return tagOfBytes(seat, size << 1, UTF16);
 }

@@ -18,8 +18,10 @@ interface FrontExports extends Record<string, unknown> {
   liveKeys(seat: number, ms: number): number;
   allowedCalls(seat: number): number;
   deniedCalls(seat: number): number;
-  /** Hashes a Latin-1 string; answers as `takeKey`, or -3 for another string. Only where the engine can. */
-  sealText?(seat: number, text: string, place: number): number;
+  /** Read the string's characters themselves. Only where the engine lets them. */
+  isAllowedText?(seat: number, text: string, ms: number, cost: number): number;
+  tryAcquireText?(seat: number, text: string, ms: number, cost: number): number;
+  sealText?(seat: number, text: string, place: number): void;
   keep(seat: number, length: number, number: number, place: number): void;
   begin(seat: number): void;
   absorb(): void;
@@ -65,6 +67,8 @@ export const {
   liveKeys,
   allowedCalls,
   deniedCalls,
+  isAllowedText,
+  tryAcquireText,
   sealText,
   keep,
   isAllowedMany,

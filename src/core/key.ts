@@ -39,8 +39,8 @@ export function takeKey(seat: number, key: Key, place = 0): number {
     if (length === 0) throw invalidKey(key);
     if (length >= LONG) return takeLong(seat, key, place);
     if (sealText !== undefined) {
-      const sealed = sealText(seat, key, place);
-      return sealed === SEALED ? sealed : sealString(seat, key, place);
+      sealText(seat, key, place);
+      return SEALED;
     }
     let units = 0;
     for (let i = 0; i < length; i++) {
@@ -55,6 +55,11 @@ export function takeKey(seat: number, key: Key, place = 0): number {
     throw invalidKey(key);
   }
   return sealBytes(seat, key, place);
+}
+
+/** Whether the front reads the key itself, where it can. */
+export function isShortText(key: Key): key is string {
+  return typeof key === 'string' && key.length > 0 && key.length < LONG;
 }
 
 export function numberOf(key: Key): number {

@@ -1,12 +1,12 @@
 import { monotonicClock } from '../clock.ts';
 import { decideBatch } from '../core/batch.ts';
+import { decide, decideAndDescribe } from '../core/decide.ts';
 import {
   ALLOWED,
   allowedCalls,
   answers,
   deniedCalls,
   described,
-  isAllowed,
   isAllowedMany,
   leaveSeat,
   liveKeys,
@@ -17,13 +17,10 @@ import {
   reset,
   type Seat,
   takeSeat,
-  tryAcquire,
   tryAcquireMany,
-  WAIT,
 } from '../core/front.ts';
 import { numberOf, takeKey } from '../core/key.ts';
 import { createTable, HANDLE_KIND, type Table, type TablePolicy } from '../core/table.ts';
-import { insist } from '../core/wait.ts';
 import { LimiterClosedError, SluicegateTypeError } from '../errors.ts';
 import type {
   Clock,
@@ -111,17 +108,13 @@ export class TableLimiter implements LocalLimiter {
   tryAcquire(key: Key, cost = 1): Decision {
     if (cost !== 1) checkCost(cost);
     const ms = read(this.#clock);
-    const at = this.#at;
-    const answer = tryAcquire(at, takeKey(at, key), numberOf(key), ms, cost);
-    return this.#decision(answer < WAIT ? answer : insist(at, key, ms, cost));
+    return this.#decision(decideAndDescribe(this.#at, key, ms, cost));
   }
 
   isAllowed(key: Key, cost = 1): boolean {
     if (cost !== 1) checkCost(cost);
     const ms = read(this.#clock);
-    const at = this.#at;
-    const answer = isAllowed(at, takeKey(at, key), numberOf(key), ms, cost);
-    return ((answer < WAIT ? answer : insist(at, key, ms, cost)) & ALLOWED) !== 0;
+    return decide(this.#at, key, ms, cost);
   }
 
   isAllowedMany(keys: readonly Key[], out: Uint8Array): number {

@@ -4,8 +4,8 @@ import { textFront } from '../../src/core/wasm.generated.ts';
 import { Random } from '../support/random.ts';
 import { tagDue, tagRecorder } from '../support/tags.ts';
 
+const NUMBER = -1;
 const SEALED = -2;
-const WIDE = -3;
 
 /** The engine's string builtins, spelled out, so that every engine runs the module that needs them. */
 const STRING = {
@@ -16,7 +16,9 @@ const STRING = {
 interface TextFront {
   readonly GROUP: WebAssembly.Global;
   connect(group: number, ms: number): number;
-  sealText(seat: number, text: string, place: number): number;
+  sealText(seat: number, text: string, place: number): void;
+  isAllowedText(seat: number, text: string, ms: number, cost: number): number;
+  tryAcquireText(seat: number, text: string, ms: number, cost: number): number;
   peek(seat: number, length: number, number: number, ms: number, cost: number): number;
 }
 
@@ -40,22 +42,35 @@ describe('the front with string builtins', () => {
     seat = front.connect(1, 0);
   });
 
-  it('gives every Latin-1 text the tag of its bytes', () => {
-    const lengths = [...Array.from({ length: 70 }, (_, i) => i + 1), 1_000, SCRATCH_SIZE + 9];
-    for (const length of lengths) {
-      const units = Array.from({ length }, () => random.below(256));
-      const text = units.map((unit) => String.fromCharCode(unit)).join('');
-      expect(front.sealText(seat, text, 0)).toBe(SEALED);
-      front.peek(seat, SEALED, 0, 0, 1);
-      expect(lastTag(), `length ${length}`).toBe(tagDue(text));
-    }
+  /** Each function that takes a text must come to the table with the tag that is due. */
+  function expectTag(text: string): void {
+    front.sealText(seat, text, 0);
+    front.peek(seat, SEALED, 0, 0, 1);
+    expect(lastTag(), text).toBe(tagDue(text));
+    front.isAllowedText(seat, text, 0, 1);
+    expect(lastTag(), text).toBe(tagDue(text));
+    front.peek(seat, NUMBER, 1, 0, 1);
+    expect(lastTag()).toBe(tagDue(1));
+    front.tryAcquireText(seat, text, 0, 1);
+    expect(lastTag(), text).toBe(tagDue(text));
+  }
+
+  const textOf = (length: number, units: number) =>
+    Array.from({ length }, () => String.fromCharCode(random.below(units))).join('');
+
+  it.each([
+    ['Latin-1 text', 256],
+    ['any text', 65_536],
+  ])('gives %s the tag of its bytes', (_, units) => {
+    const lengths = Array.from({ length: 100 }, (__, i) => i + 1);
+    for (const length of [...lengths, 1_000, SCRATCH_SIZE / 2]) expectTag(textOf(length, units));
   });
 
-  it('leaves text with a wider character alone, wherever it stands', () => {
+  it('sees a wider character wherever it stands', () => {
     for (const length of [1, 7, 8, 9, 40]) {
       for (let place = 0; place < length; place++) {
         const units = Array.from({ length }, (_, i) => (i === place ? '\u0100' : 'a'));
-        expect(front.sealText(seat, units.join(''), 0)).toBe(WIDE);
+        expectTag(units.join(''));
       }
     }
   });

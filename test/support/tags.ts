@@ -8,7 +8,7 @@ const KEY = [0x0706050403020100n, 0x0f0e0d0c0b0a0908n] as const;
 const TABLE = `
   let tag: u64 = 0;
   export function lastTag(): u64 { return tag; }
-  export function acquire(key: u64, now: u64, cost: u64): u64 { return 0; }
+  export function acquire(key: u64, now: u64, cost: u64): u64 { tag = key; return 0; }
   export function force(key: u64, now: u64, cost: u64): u64 { return 0; }
   export function peek(key: u64, now: u64, cost: u64): u64 { tag = key; return 0; }
   export function refund(key: u64, now: u64, cost: u64): void {}
