@@ -70,7 +70,8 @@ describe.each([
   it('takes no memory', () => {
     expect(tableGrown).toBe(0);
     expect(grown.heap).toBeLessThan(MIB);
-    expect(grown.resident).toBeLessThan(16 * MIB);
+    // The engine's own heap grows in steps of up to 16 MiB.
+    expect(grown.resident).toBeLessThan(32 * MIB);
   });
 
   it('lets an exhausted key stay exhausted', () => {
