@@ -55,7 +55,10 @@ describe('the comparison of algorithms', () => {
     expect(counter).toBeLessThanOrEqual(LIMIT + 4);
     expect(await page.locator('#fixed-window [data-is=worst]').getAttribute('class')).toBe('over');
     expect(await page.locator('#sliding-window-log .over').count()).toBe(0);
-    expect(await page.locator('#fixed-window svg rect.admitted').count()).toBe(2);
+    // Drawn a moment after the text.
+    const bars = page.locator('#fixed-window svg rect.admitted');
+    await bars.nth(1).waitFor({ state: 'attached' });
+    expect(await bars.count()).toBe(2);
     expect(await page.locator('#fixed-window svg line').count()).toBeGreaterThan(0);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(complaints.console).toEqual([]);

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../support/ports.ts';
 import { Command, MAIN } from './command.ts';
 
 const BUCKET = { method: 'GET', path: '/api/token-bucket', burst: 10, perSecond: 2 };
@@ -238,20 +239,14 @@ describe('the port of the demo', () => {
     return command;
   }
 
-  async function freePort(): Promise<string> {
-    const port = await occupy(0);
-    await closers.pop()?.();
-    return String(port);
-  }
-
   it('is the one in PORT', async () => {
     const port = await freePort();
-    expect(await start([], { PORT: port }).url()).toBe(`http://127.0.0.1:${port}`);
+    expect(await start([], { PORT: `${port}` }).url()).toBe(`http://127.0.0.1:${port}`);
   });
 
   it('is the one after --port, whatever PORT says', async () => {
     const port = await freePort();
-    const demo = start(['--port', port], { PORT: 'ignored' });
+    const demo = start(['--port', `${port}`], { PORT: 'ignored' });
     expect(await demo.url()).toBe(`http://127.0.0.1:${port}`);
   });
 

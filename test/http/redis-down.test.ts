@@ -6,7 +6,7 @@ import { ask, statuses } from './support/client.ts';
 import type { Running } from './support/subject.ts';
 import { subjects } from './support/subjects.ts';
 
-const DEADLINE_MS = 500;
+const DEADLINE_MS = 1_000;
 /** Generous: it shows that no request hangs. */
 const SOON_MS = 5_000;
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Decision, TokenBucketLimiter } from '../../src/index.ts';
 import { type RemoteLimiter, TieredLimiter } from '../../src/redis.ts';
 import { FaultyWire } from '../support/faulty-wire.ts';
+import { settled } from '../support/manual-timers.ts';
 import { pairwise } from '../support/pairwise.ts';
 import { RedisServer } from '../support/redis.ts';
 import { REMOTES } from '../support/remotes.ts';
@@ -69,7 +70,7 @@ const FAULTS: Record<string, Fault> = {
     begin: async ({ server }) => {
       void server
         .admin()
-        .call('DEBUG', 'SLEEP', '0.4')
+        .call('DEBUG', 'SLEEP', '2')
         .catch(() => {});
       await new Promise((done) => setTimeout(done, 20));
     },
@@ -156,7 +157,8 @@ describe.each(rows)('$fault, $algorithm, $onFailure, ioredis $ioredis, leases $l
     const client = clientOf(row, proxy.port);
     const make = REMOTES.find(([name]) => name === row.algorithm)?.[1] as (typeof REMOTES)[0][1];
     const options = { name: 'faults', limit: LIMIT, windowMs: 360_000_000 };
-    const remote = make({ ...options, redis: client, deadlineMs: DEADLINE_MS });
+    const deadlineMs = fault.harmless ? 10 * DEADLINE_MS : DEADLINE_MS;
+    const remote = make({ ...options, redis: client, deadlineMs });
     const changes: string[] = [];
     const tiered = new TieredLimiter({
       remote,
@@ -188,13 +190,13 @@ describe.each(rows)('$fault, $algorithm, $onFailure, ioredis $ioredis, leases $l
       const unleased = answers.filter((answer) => answer.source !== 'lease');
       expect(answers.length - unleased.length).toBeLessThanOrEqual(row.leases ? 2 : 0);
       expect(unleased.map((answer) => answer.source)).toEqual(unleased.map(() => source));
-      if (!fault.harmless) await noCallWaits(tiered, row.onFailure);
+      if (!fault.harmless) await noCallWaits(tiered, row);
       expect(changes).toEqual(fault.harmless ? [] : ['degraded']);
 
       await fault.end({ server, proxy, redisKey });
       over = true;
       await until(async () => (await timely(tiered.tryAcquire('other'))).source === 'redis', {
-        ms: COOLDOWN_MS + 1_000 + DEADLINE_MS,
+        ms: 5_000,
         what: 'recovery',
       });
       expect(changes).toEqual(fault.harmless ? [] : ['degraded', 'recovered']);
@@ -215,11 +217,19 @@ describe.each(rows)('$fault, $algorithm, $onFailure, ioredis $ioredis, leases $l
   });
 });
 
-async function noCallWaits(tiered: TieredLimiter, source: string): Promise<void> {
-  const start = performance.now();
-  const answers = await Promise.all(times(50, () => tiered.tryAcquire('met')));
-  expect(performance.now() - start).toBeLessThan(DEADLINE_MS);
-  expect(new Set(answers.map((answer) => answer.source))).toEqual(new Set([source]));
+/** All are answered before any socket or timer has had its turn. */
+async function noCallWaits(
+  tiered: TieredLimiter,
+  { fault, onFailure }: (typeof rows)[number],
+): Promise<void> {
+  // Should the cooldown be over already, one of them goes to Redis as well: not about the key that is looked at later,
+  // but the foreign value stands under that one only.
+  const key = fault.startsWith('WRONGTYPE') ? 'met' : 'more';
+  const sources: string[] = [];
+  for (let i = 0; i < 50; i++)
+    void tiered.tryAcquire(key).then(({ source }) => sources.push(source));
+  await settled();
+  expect(sources).toEqual(Array(50).fill(onFailure));
 }
 
 /** What Redis holds, once it answers. */

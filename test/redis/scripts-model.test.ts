@@ -195,7 +195,7 @@ describe('the scripts do what the model does', () => {
   it('where nodes stop asking', async () => {
     await client.flushall();
     const model = new RedisModel();
-    expect(await lease(model, 'n1', 100)).toBe(1);
+    expect(await lease(model, 'n1', 1_000)).toBe(1);
     expect(await lease(model, 'n2', HOUR_MS)).toBe(2);
     await until(async () => (await lease(model, 'n2', HOUR_MS)) === 1);
   });

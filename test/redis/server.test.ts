@@ -22,6 +22,12 @@ const all = <T>(count: number, make: (i: number) => T) =>
   Array.from({ length: count }, (_, i) => make(i));
 const allowedOf = (answers: Decision[]) => answers.filter((answer) => answer.allowed).length;
 
+/** The decision, and the milliseconds since it was asked for. */
+async function timed(call: Promise<Decision>) {
+  const start = performance.now();
+  return { ...(await call), elapsed: () => performance.now() - start };
+}
+
 describe.each(REMOTES)('%s', (_, make) => {
   type Options = Partial<RemotePolicy>;
   const limiterOf = (limit: number, windowMs: number, options: Options = {}): RemoteLimiter => {
@@ -36,7 +42,7 @@ describe.each(REMOTES)('%s', (_, make) => {
   const keyOf = async () => (await server.admin().keys('*'))[0] as string;
 
   it('admits exactly the limit of 10 connections with 1,000 calls each at once', async () => {
-    const limiters = all(10, () => limiterOf(777, 3_600_000));
+    const limiters = all(10, () => limiterOf(777, 36_000_000));
     const calls = limiters.flatMap((limiter) => all(1_000, () => limiter.tryAcquire('ann')));
     expect(allowedOf(await Promise.all(calls))).toBe(777);
   });
@@ -96,7 +102,7 @@ describe.each(REMOTES)('%s', (_, make) => {
   });
 
   it('answers as before after SCRIPT FLUSH, and pays for it once a connection', async () => {
-    const limiter = limiterOf(1_000_000, 3_600_000);
+    const limiter = limiterOf(2_000, 36_000_000);
     const admin = server.admin();
     await limiter.tryAcquire('ann', 10);
     const operations = [
@@ -108,7 +114,7 @@ describe.each(REMOTES)('%s', (_, make) => {
       await admin.script('FLUSH');
       await operation();
     }
-    expect((await limiter.peek('ann', 0)).remaining).toBe(999_990);
+    expect((await limiter.peek('ann', 0)).remaining).toBe(1_990);
     await admin.script('FLUSH');
     await admin.config('RESETSTAT');
     for (let i = 0; i < 1_000; i++) await limiter.tryAcquire('ann');
@@ -150,9 +156,10 @@ describe.each(REMOTES)('%s', (_, make) => {
 
   it('sets a TTL of just the time until the key is as new', async () => {
     const limiter = limiterOf(10, 60_000);
-    const { resetAfterMs } = await limiter.tryAcquire('ann', 5);
+    const { resetAfterMs, elapsed } = await timed(limiter.tryAcquire('ann', 5));
     const ttl = await server.admin().pttl(await keyOf());
-    expect(Math.abs(ttl - resetAfterMs)).toBeLessThanOrEqual(100);
+    expect(ttl).toBeLessThanOrEqual(resetAfterMs + 100);
+    expect(ttl).toBeGreaterThanOrEqual(resetAfterMs - elapsed() - 100);
   });
 
   it('leaves nothing behind of a window of less than a second', async () => {
@@ -196,9 +203,10 @@ describe.each(REMOTES)('%s', (_, make) => {
     const key = await keyOf();
     for (const cost of [3, 1, 1]) {
       await server.admin().persist(key);
-      const { resetAfterMs } = await limiter.tryAcquire('ann', cost);
+      const { resetAfterMs, elapsed } = await timed(limiter.tryAcquire('ann', cost));
       const ttl = await server.admin().pttl(key);
-      expect(Math.abs(ttl - resetAfterMs)).toBeLessThanOrEqual(100);
+      expect(ttl).toBeLessThanOrEqual(resetAfterMs + 100);
+      expect(ttl).toBeGreaterThanOrEqual(resetAfterMs - elapsed() - 100);
     }
   });
 
@@ -281,10 +289,15 @@ describe.each(REMOTES)('%s', (_, make) => {
       const limiter = limiterOf(limit, 3_600_000, { redis });
       const key = `limit ${limit}`;
       await Promise.all(all(limit / cost, () => limiter.tryAcquire(key, cost)));
-      await admin.config('RESETSTAT');
-      for (let i = 0; i < 200; i++) await limiter.tryAcquire(key);
-      const stats = await admin.info('commandstats');
-      return Number(/cmdstat_evalsha:.*usec_per_call=([\d.]+)/.exec(stats)?.[1]);
+      let least = Infinity;
+      for (let round = 0; round < 10; round++) {
+        await admin.config('RESETSTAT');
+        for (let i = 0; i < 20; i++) await limiter.tryAcquire(key);
+        const stats = await admin.info('commandstats');
+        const mean = Number(/cmdstat_evalsha:.*usec_per_call=([\d.]+)/.exec(stats)?.[1]);
+        least = Math.min(least, mean);
+      }
+      return least;
     };
     await microseconds(10, 1);
     const [small, large] = [await microseconds(10, 1), await microseconds(1_000_000, 50)];
@@ -397,12 +410,13 @@ describe('the sliding window log in Redis', () => {
 describe('a process that is busy for longer than the deadline', () => {
   it('is not taken for a Redis that does not answer', async () => {
     const redis = server.client();
-    const limiter = REMOTES[2][1]({ name: 'busy', limit: 50, windowMs: 60_000, redis });
+    const options = { name: 'busy', limit: 50, windowMs: 600_000, deadlineMs: 1_000 };
+    const limiter = REMOTES[2][1]({ ...options, redis });
     await until(() => limiter.tryAcquire('ann').catch(() => undefined));
     const calls = all(20, () => limiter.tryAcquire('ann'));
     // The calls leave with the end of this tick.
     await new Promise((done) => setImmediate(done));
-    const end = performance.now() + 150;
+    const end = performance.now() + 1_200;
     while (performance.now() < end);
     expect(allowedOf(await Promise.all(calls))).toBe(20);
   });

@@ -4,7 +4,7 @@ import { until } from './until.ts';
 
 const SLOTS = 16_384;
 const HOST = '127.0.0.1';
-const SETTINGS = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '2000'];
+const SETTINGS = ['--cluster-enabled', 'yes', '--cluster-node-timeout', '5000'];
 
 /** Masters that share all slots. */
 export class RedisCluster {

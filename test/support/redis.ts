@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Cluster, Redis, type RedisOptions } from 'ioredis';
+import { freePort } from './ports.ts';
 import { until } from './until.ts';
 
 const COMMAND = process.env.REDIS_SERVER ?? 'redis-server';
@@ -12,23 +12,12 @@ const HOST = '127.0.0.1';
 const DEBUG = / v=6\./.test(execFileSync(COMMAND, ['--version'], { encoding: 'utf8' }))
   ? []
   : ['--enable-debug-command', 'local'];
-/** A cluster node listens there too, as Redis has it. */
-const BUS_OFFSET = 10_000;
 
 /** Nobody outlives the tests, not even where one of them fails. */
 const running = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
-
-/** A port that nobody listens on, and whose cluster bus port is a port. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, HOST, done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port + BUS_OFFSET < 65_536 ? port : freePort();
-}
 
 /** A redis-server of our own, which forgets everything when it stops. */
 export class RedisServer {
@@ -51,14 +40,14 @@ export class RedisServer {
     return server;
   }
 
-  /** A Sentinel that watches this master and fails it over within a second or two. */
+  /** A Sentinel that watches this master and fails it over within some seconds. */
   static async sentinel(master: RedisServer, name: string): Promise<RedisServer> {
     const server = new RedisServer(await freePort(), ['--sentinel']);
     const lines = [
       `port ${server.port}`,
       `bind ${HOST}`,
       `sentinel monitor ${name} ${HOST} ${master.port} 1`,
-      `sentinel down-after-milliseconds ${name} 500`,
+      `sentinel down-after-milliseconds ${name} 2000`,
       `sentinel failover-timeout ${name} 3000`,
     ];
     // Sentinel writes to its file what it learns.

@@ -20,6 +20,8 @@ export interface DemoRoute {
 }
 
 const MAX_KEYS = 10_000;
+/** Longer than the default: a demo may share its machine with a build. */
+const DEADLINE_MS = 500;
 
 /** The routes, with limits that worker threads can join where `shared`. */
 export function demoRoutes(shared: boolean): DemoRoute[] {
@@ -42,6 +44,7 @@ export function demoRoutes(shared: boolean): DemoRoute[] {
           name: 'token-bucket',
           capacity: 10,
           refillPerSecond: 2,
+          deadlineMs: DEADLINE_MS,
         }),
     },
     {
@@ -62,6 +65,7 @@ export function demoRoutes(shared: boolean): DemoRoute[] {
           name: 'sliding-window-counter',
           limit: 10,
           windowMs: 10_000,
+          deadlineMs: DEADLINE_MS,
         }),
     },
     {
@@ -77,7 +81,13 @@ export function demoRoutes(shared: boolean): DemoRoute[] {
         shared,
       }),
       remote: (redis) =>
-        new RedisSlidingWindowCounterLimiter({ redis, name: 'login', limit: 5, windowMs: 60_000 }),
+        new RedisSlidingWindowCounterLimiter({
+          redis,
+          name: 'login',
+          limit: 5,
+          windowMs: 60_000,
+          deadlineMs: DEADLINE_MS,
+        }),
     },
   ];
 }
