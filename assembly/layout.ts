@@ -88,7 +88,7 @@ export function cellsFor(maxKeys: u64): u64 {
   return cells < MIN_CELLS ? MIN_CELLS : cells;
 }
 
-/** At least all that the table touches, counted from address 0. */
+/** Pieces from address 0 to the end of the table, or one or two more. */
 function piecesFor(maxKeys: u64): u64 {
   if (maxKeys <= SPARSE_KEYS) return 0;
   return (populatedAtFor(maxKeys) + setsFor(maxKeys) * SET_SIZE) / <u64>PIECE_SIZE + 2;

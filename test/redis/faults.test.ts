@@ -226,8 +226,9 @@ async function noCallWaits(
   // but the foreign value stands under that one only.
   const key = fault.startsWith('WRONGTYPE') ? 'met' : 'more';
   const sources: string[] = [];
-  for (let i = 0; i < 50; i++)
+  for (let i = 0; i < 50; i++) {
     void tiered.tryAcquire(key).then(({ source }) => sources.push(source));
+  }
   await settled();
   expect(sources).toEqual(Array(50).fill(onFailure));
 }
