@@ -1,5 +1,5 @@
 // `npm run bench [-- SUITE] [options]`: compiles bench/ and the sources it measures into build/, then runs one suite, or
-// all of them in turn. `--quick` makes each short. `compare REF` sets this tree beside a git ref.
+// all of them in turn; with `--quick` and no name, the local one. `compare REF` sets this tree beside a git ref.
 import { fail, run, runTool } from './run.js';
 import './setup.js';
 
@@ -16,7 +16,8 @@ const ASKED = { compare: 'compare/main.js' };
 
 const args = process.argv.slice(2);
 const programs = { ...SUITES, ...ASKED };
-const chosen = args[0] in programs ? [args.shift()] : Object.keys(SUITES);
+const unnamed = args.includes('--quick') ? ['local'] : Object.keys(SUITES);
+const chosen = args[0] in programs ? [args.shift()] : unnamed;
 
 if (runTool('typescript/bin/tsc', ['-p', 'tsconfig.bench.json']) !== 0)
   fail('bench did not compile');
