@@ -66,8 +66,8 @@ export class Call implements Expiring {
   readonly lane: Lane;
   readonly question: Question;
   readonly #deadlines: Deadlines;
-  /** On its own, since its slot has moved. */
-  alone = false;
+  /** What was said when its slot had moved. It goes on its own then. */
+  moved: Error | undefined;
   /** Whether a server may have got it. */
   sent = false;
   /** Where it waits to be sent. */
@@ -104,7 +104,8 @@ export class Call implements Expiring {
   }
 
   expire(): void {
-    this.fail('no answer in time');
+    const { moved } = this;
+    this.fail(moved ? `no answer in time, after ${moved.message}` : 'no answer in time', moved);
   }
 
   /** True as often as a call may be sent again. */

@@ -64,7 +64,7 @@ export class Link {
     if (status === 'end') call.fail('the client was closed');
     else if (status !== 'ready') this.#awaitConnection(call);
     else if (!this.#clock.known) this.#awaitTime(call);
-    else if (this.isCluster || call.alone || call.question.lease) this.#sendNow(call.lane, [call]);
+    else if (this.isCluster || call.question.lease) this.#sendNow(call.lane, [call]);
     else this.#batch(call);
   }
 
@@ -112,7 +112,7 @@ export class Link {
       args: [notAfter, now, ...lane.policy, ...each],
     };
     try {
-      const reply = first.alone ? sendAlone(client, script) : sendCommand(client, script);
+      const reply = first.moved ? sendAlone(client, script) : sendCommand(client, script);
       reply.then(
         (numbers) => this.#onReply(calls, numbers, sentUs),
         (error) => this.#onError(calls, error),
@@ -149,11 +149,12 @@ export class Link {
 
   #onError(calls: Call[], error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
-    const moved = MOVED.test(message);
+    // A client of a single server follows nobody: somebody gave it a node of a cluster.
+    const moved = this.isCluster && MOVED.test(message);
     // What Redis refuses has not run. Everything else may have, on the other side of a connection that broke.
     const nothingRan = moved || (error instanceof Error && error.name === 'ReplyError');
     for (const call of calls) {
-      if (moved && !call.done) this.#follow(call);
+      if (moved && !call.done) this.#follow(call, error as Error);
       else call.fail(message, error, nothingRan || !call.sent);
     }
   }
@@ -162,9 +163,9 @@ export class Link {
    * Sends the call to where its slot is now. A client that does not know that server yet runs out of redirections in a
    * millisecond or two, so from the second time on it is given some more, as long as the call has.
    */
-  #follow(call: Call): void {
-    const again = call.alone;
-    call.alone = true;
+  #follow(call: Call, moved: Error): void {
+    const again = call.moved !== undefined;
+    call.moved = moved;
     call.sent = false;
     if (!again) this.send(call);
     else this.#timers.wake(() => call.done || this.send(call), MOVED_PAUSE_MS);

@@ -31,15 +31,12 @@ describe('a key becomes the keyed hash of its bytes and its kind:', () => {
     }
   }
 
-  const textOf = (length: number, units: number) =>
-    Array.from({ length }, () => String.fromCharCode(random.below(units))).join('');
-
   it.each([
     ['Latin-1 text', 256],
     ['any text, lone surrogates too', 65_536],
   ])('%s, of any length', (_, units) => {
     for (const length of [...LENGTHS, ...AROUND_THE_SCRATCH_AREA]) {
-      const text = textOf(length, units);
+      const text = random.text(length, units);
       expectTag(text);
       // A short key after a long one.
       expectTag(text.slice(0, 3));
@@ -48,14 +45,14 @@ describe('a key becomes the keyed hash of its bytes and its kind:', () => {
 
   it('Latin-1 text that the engine keeps in two bytes a character', () => {
     for (const length of [5, 20, 60, 300, SCRATCH_SIZE, SCRATCH_SIZE + 5]) {
-      const text = `${textOf(length, 256)}Ж`.slice(0, -1);
+      const text = `${random.text(length, 256)}Ж`.slice(0, -1);
       expectTag(text);
     }
   });
 
   it('text whose only wide character is its first, its last or in the middle', () => {
     for (const length of [1, 8, 40, 60, 200, SCRATCH_SIZE, SCRATCH_SIZE + 1, 2 * SCRATCH_SIZE]) {
-      const latin = textOf(length, 256);
+      const latin = random.text(length, 256);
       for (const place of [0, length >> 1, length]) {
         expectTag(`${latin.slice(0, place)}\u0100${latin.slice(place)}`);
       }

@@ -338,7 +338,7 @@ describe('a slot that moves', () => {
     'ASK 1 127.0.0.1:7',
     'All keys in the pipeline should belong to the same slots allocation group',
   ])('is followed at once: %s', async (message) => {
-    const { client, limiter } = build();
+    const { client, limiter } = build(50, true);
     await limiter.tryAcquire('ann');
     const faults = [new Error(message)];
     client.answer = async () => {
@@ -351,7 +351,7 @@ describe('a slot that moves', () => {
   });
 
   it('is followed again, more slowly, while the client does not know its server', async () => {
-    const { timers, client, limiter } = build();
+    const { timers, client, limiter } = build(50, true);
     await limiter.tryAcquire('ann');
     client.answer = async () => {
       if (timers.now() < 1_030) throw new Error('MOVED 1 127.0.0.1:7');
@@ -366,15 +366,25 @@ describe('a slot that moves', () => {
   });
 
   it('is not followed for longer than the call has', async () => {
-    const { timers, client, limiter } = build();
+    const { timers, client, limiter } = build(50, true);
     await limiter.tryAcquire('ann');
     client.answer = () => Promise.reject(new Error('MOVED 1 127.0.0.1:7'));
-    const call = watch(limiter.tryAcquire('ann'));
+    const call = expect(limiter.tryAcquire('ann')).rejects.toThrow(
+      'no answer in time, after MOVED 1 127.0.0.1:7',
+    );
     await timers.advance(51);
-    expect(call.state).toBe('ERR_LIMITER_UNAVAILABLE');
+    await call;
     const sent = client.sent.length;
     await timers.advance(100);
     expect(client.sent).toHaveLength(sent);
+  });
+
+  it('is told at once where the client is that of a single server', async () => {
+    const { client, limiter } = build();
+    await limiter.tryAcquire('ann');
+    client.answer = () => Promise.reject(new Error('MOVED 1 127.0.0.1:7'));
+    await expect(limiter.tryAcquire('ann')).rejects.toThrow('MOVED 1 127.0.0.1:7');
+    expect(client.sent).toHaveLength(2);
   });
 });
 

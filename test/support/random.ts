@@ -42,6 +42,11 @@ export class Random {
     return this.fraction() * 100 < percent;
   }
 
+  /** UTF-16 units below `end`. */
+  text(length: number, end: number): string {
+    return Array.from({ length }, () => String.fromCharCode(this.below(end))).join('');
+  }
+
   pick<T>(choices: readonly T[]): T {
     return choices[this.below(choices.length)] as T;
   }

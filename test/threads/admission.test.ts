@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { mutatedPackage } from '../support/threads/compile.ts';
-import { expectWellFormed, inspect } from '../support/threads/inspection.ts';
+import { expectWellFormed, inspect, KEYS_PER_CELL } from '../support/threads/inspection.ts';
 import { ALGORITHMS, type Made, make } from '../support/threads/limiters.ts';
 import { LOST_UPDATES, UNLOCKED } from '../support/threads/mutations.ts';
 import { excessOver, play, type Rounds } from '../support/threads/rounds.ts';
 
 const CALLS = 100_000;
 const LONG = 120_000;
-/** Keys that start from the debt in one overflow cell. */
-const KEYS_PER_CELL = 64;
 const POLL = { timeout: 60_000, interval: 1 };
 
 /**

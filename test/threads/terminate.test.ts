@@ -8,7 +8,7 @@ import { ManualClock } from '../../src/testing.ts';
 import { bundled } from '../support/threads/bundle.ts';
 import { builtPackage, mutatedPackage, packageAt } from '../support/threads/compile.ts';
 import { messageOf, sharedWords, startWorker } from '../support/threads/crew.ts';
-import { faultsOf, inspect, WELL_FORMED } from '../support/threads/inspection.ts';
+import { faultsOf, inspect, KEYS_PER_CELL, WELL_FORMED } from '../support/threads/inspection.ts';
 import { ALGORITHMS, type Algorithm } from '../support/threads/limiters.ts';
 import { INTERRUPTIBLE } from '../support/threads/mutations.ts';
 
@@ -22,8 +22,6 @@ const LANES = 4;
 const SURVIVORS = 2;
 /** A new worker lives for up to so long after its first call. */
 const LIFE_MS = 3;
-/** Keys that start from the debt in one overflow cell. */
-const KEYS_PER_CELL = 64;
 
 type Mode = 'update' | 'insert';
 const KEYS = { update: 64, insert: 1_000_000 } as const;

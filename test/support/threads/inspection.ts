@@ -36,6 +36,9 @@ export function inspect({ memory }: Pick<LimiterHandle, 'memory'>): Inspection {
   return exports as unknown as Inspection;
 }
 
+/** At least as many as start from the debt in one overflow cell. */
+export const KEYS_PER_CELL = 64;
+
 export const WELL_FORMED = { heldLocks: 0, frozenSlots: 0, misplacedSlots: 0, duplicateSlots: 0 };
 
 /** What is wrong with a table that nobody is using. */
